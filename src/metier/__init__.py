@@ -1,0 +1,78 @@
+"""metier: the skills system for AI agents.
+
+    import metier
+
+    with metier.open() as m:
+        for card in m.skills():
+            print(card.name, card.state, card.tokens)
+"""
+
+from __future__ import annotations
+
+from metier.light import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "open": ("metier.app", "open_library"),
+    "Library": ("metier.app", "Library"),
+    "Rule": ("metier.settings", "Rule"),
+    "Settings": ("metier.settings", "Settings"),
+    **dict.fromkeys(
+        ("Body", "Card", "Category", "Change", "Checked", "Choice", "Diagnostic", "File", "Problem", "Root", "Why"),
+        ("metier.model", ""),
+    ),
+    **dict.fromkeys(
+        ("AmbiguousError", "ConfigError", "IntegrityError", "MetierError", "NotFoundError", "RefusedError",
+         "SandboxError", "SourceError", "StoreError", "UsageError"),
+        ("metier.errors", ""),
+    ),
+}  # fmt: skip
+
+__all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from metier.app import Library, open_library as open  # noqa: A004
+    from metier.errors import (
+        AmbiguousError,
+        ConfigError,
+        IntegrityError,
+        MetierError,
+        NotFoundError,
+        RefusedError,
+        SandboxError,
+        SourceError,
+        StoreError,
+        UsageError,
+    )
+    from metier.model import (
+        Body,
+        Card,
+        Category,
+        Change,
+        Checked,
+        Choice,
+        Diagnostic,
+        File,
+        Problem,
+        Root,
+        Why,
+    )
+    from metier.settings import Rule, Settings
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name from its module when it is first asked for: `import metier` itself costs nothing."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'metier' has no attribute {name!r}")
+    from importlib import import_module
+
+    module, attribute = _HOMES[name]
+    value = getattr(import_module(module), attribute or name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names."""
+    return list(__all__)

@@ -1,0 +1,58 @@
+"""Every seam of metier, as a Protocol: what the core asks of the world, and nothing more."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from metier.model import Head, Key, Listing
+
+class Disk(Protocol):
+    """The disk as far as finding skills needs it. A path that cannot be read is an answer, not an exception."""
+
+    def key_of(self, path: str) -> Key | None:
+        """Stat a path, following links; `None` when it cannot be reached."""
+
+    def keys_below(self, folder: str, paths: list[str]) -> bytes | None:
+        """Stat many paths below a folder in one sweep: their keys, packed; `None` as soon as one is missing."""
+
+    def folder_of(self, path: str) -> tuple[Key, int, int] | None:
+        """Stat a folder: its key, its link count and its device; `None` when it cannot be reached."""
+
+    def kind_of(self, path: str) -> str | None:
+        """Tell `folder`, `file` or `other`, following links; `None` when it cannot be reached."""
+
+    def is_link(self, path: str) -> bool:
+        """Tell whether the path itself is a link."""
+
+    def real(self, path: str) -> str:
+        """Give the canonical path."""
+
+    def list_folder(self, path: str) -> Listing:
+        """List a folder."""
+
+    def read_head(self, path: str, at_least: int = ...) -> Head:
+        """Read the beginning of a regular file, never following a link or waiting for a pipe."""
+
+
+class Machine(Protocol):
+    """What is installed and set on this machine: answers to what skills need."""
+
+    def has_env(self, name: str) -> bool:
+        """Tell whether an environment variable is set and not empty."""
+
+    def has_command(self, name: str) -> bool:
+        """Tell whether a command is on the path; `a|b` asks for either."""
+
+    def has_file(self, path: str) -> bool:
+        """Tell whether a file exists below the home folder."""
+
+
+class Shelf(Protocol):
+    """Where snapshots are kept between runs. It may lose any of them: they can all be made again."""
+
+    def load(self, name: str) -> bytes | None:
+        """Give what was saved under a name, or nothing."""
+
+    def save(self, name: str, data: bytes) -> None:
+        """Keep bytes under a name, whole or not at all; a shelf that cannot write says so once and goes on."""
