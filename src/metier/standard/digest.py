@@ -1,0 +1,35 @@
+"""One canonical digest of a skill tree.
+
+sha256 over the files sorted by path, each framed as path length, path, executable bit, content length, content: so
+no two trees share an encoding (HE-43), the order on disk does not matter, nor does the platform's separator or the
+place where the tree lies (decision 13).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from metier.model import Digest
+
+_MAGIC = b"metier-tree-1\n"
+
+
+class TreeFile(NamedTuple):
+    """One regular file of a tree: its path below the skill, with `/` on every platform, and the sha256 of its bytes."""
+
+    path: str
+    size: int
+    sha256: bytes
+    mode: bool | str
+    """Whether it is executable, or `link` for a link, which stands for the hash of its target's name."""
+
+
+def tree_digest(files: Iterable[TreeFile]) -> Digest:
+    """Give the digest of a tree; the order in which the files come does not matter."""
+    whole = hashlib.sha256(_MAGIC)
+    for path, file in sorted((file.path.encode("utf-8", "surrogateescape"), file) for file in files):
+        whole.update(b"%d:%b%c%d:%b" % (len(path), path, b"l" if file.mode == "link" else b"x" if file.mode else b"-", file.size, file.sha256))
+    return Digest("sha256:" + whole.hexdigest())
+
