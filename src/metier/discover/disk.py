@@ -1,0 +1,240 @@
+"""The disk, as far as finding skills needs it: list a folder, stat, read the head of a file. Nothing here decides.
+
+A path that vanishes, turns into something else or cannot be read is an answer, not an exception.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from functools import partial
+from operator import attrgetter
+
+from metier.light import TYPE_CHECKING, NamedTuple
+from metier.model import Head, Listing, packed
+
+if TYPE_CHECKING:
+    from metier.model import Key
+
+_key = attrgetter("st_ino", "st_mtime_ns", "st_ctime_ns", "st_size")
+# O_NONBLOCK: a FIFO named SKILL.md must not hang the reader. O_NOFOLLOW: a link is never read in its place (CX-26).
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+
+_TYPE = 0o170000
+HEAD_BYTES = 4 * 1024
+"""The first read of a file. Nearly every real frontmatter ends well before this."""
+
+FOLDER, FILE, LINK, OTHER = "folder", "file", "link", "other"
+
+
+def key_of(path: str) -> Key | None:
+    """Stat a path, following links; `None` when it is not there or not reachable."""
+    try:
+        return _key(os.stat(path))
+    except (OSError, ValueError):
+        return None
+
+
+def folder_of(path: str) -> tuple[Key, int, int] | None:
+    """Stat a folder: its key, its link count and its device; `None` when it cannot be reached."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return _key(status), status.st_nlink, status.st_dev
+
+
+def keys_below(folder: str, paths: list[str]) -> bytes | None:
+    """Stat many paths below a folder in one sweep, in C throughout; `None` as soon as one is missing."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0))
+    except OSError:
+        return None
+    try:
+        return packed(map(_key, map(partial(os.stat, dir_fd=descriptor), paths)))
+    except (OSError, ValueError):
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def kind_of(path: str) -> str | None:
+    """Tell what a path is, following links."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return None
+    return FOLDER if stat.S_ISDIR(mode) else FILE if stat.S_ISREG(mode) else OTHER
+
+
+def is_link(path: str) -> bool:
+    """Tell whether the path itself is a link."""
+    return os.path.islink(path)
+
+
+def real(path: str) -> str:
+    """Give the canonical path."""
+    return os.path.realpath(path)
+
+
+def list_folder(path: str) -> Listing:
+    """List a folder, by type and name."""
+    folders: list[str] = []
+    files: list[str] = []
+    links: list[str] = []
+    others: list[str] = []
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                if entry.is_file(follow_symlinks=False):
+                    files.append(entry.name)
+                elif entry.is_dir(follow_symlinks=False):
+                    folders.append(entry.name)
+                elif entry.is_symlink():
+                    links.append(entry.name)
+                else:
+                    others.append(entry.name)
+    except OSError as error:
+        return Listing(fault=error.strerror or str(error))
+    folders.sort()
+    files.sort()
+    return Listing(tuple(folders), tuple(files), tuple(sorted(links)), tuple(sorted(others)))
+
+
+def read_head(path: str, at_least: int = HEAD_BYTES) -> Head:
+    """Read the beginning of a regular file, without following a link or waiting for a pipe."""
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except OSError as error:
+        # ELOOP: it is a link. ENXIO: it is a socket.
+        fault = "SK003" if error.errno in {errno.ELOOP, errno.ENXIO} else "SK004"
+        return Head(fault=fault, message=error.strerror or str(error))
+    try:
+        status = os.fstat(descriptor)
+        if status.st_mode & _TYPE != stat.S_IFREG:
+            return Head(fault="SK003", message="not a regular file")
+        size = status.st_size
+        wanted = size + 1 if size < at_least else at_least  # one more, so that the usual file is seen to end
+        data = os.read(descriptor, wanted)
+        while data and len(data) < wanted - 1:
+            more = os.read(descriptor, wanted - len(data))
+            if not more:
+                break
+            data += more
+        return Head(data, size, _key(status))
+    except OSError as error:
+        return Head(fault="SK004", message=error.strerror or str(error))
+    finally:
+        os.close(descriptor)
+
+
+class Piece(NamedTuple):
+    """One thing below a skill's folder: a file, or a link that is not followed."""
+
+    path: str
+    size: int
+    executable: bool
+    link: bool
+
+
+TREE_FILES = 20_000
+"""A skill with more files than this is not one."""
+
+
+def tree(folder: str, limit: int = TREE_FILES) -> list[Piece]:
+    """List every file below a folder, links included but never followed; at most `limit` of them."""
+    pieces: list[Piece] = []
+    waiting = [""]
+    while waiting and len(pieces) < limit:
+        prefix = waiting.pop()
+        try:
+            with os.scandir(f"{folder}/{prefix}" if prefix else folder) as entries:
+                for entry in sorted(entries, key=lambda entry: entry.name):
+                    path = f"{prefix}{entry.name}"
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(path + "/")
+                    elif entry.is_symlink() or entry.is_file(follow_symlinks=False):
+                        status = entry.stat(follow_symlinks=False)
+                        executable = bool(status.st_mode & stat.S_IXUSR) and not entry.is_symlink()
+                        pieces.append(Piece(path, status.st_size, executable, entry.is_symlink()))
+        except OSError:
+            continue
+    return sorted(pieces)
+
+
+def pieces_in(folder: str) -> list[Piece]:
+    """List the files directly in a folder."""
+    found: list[Piece] = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_file(follow_symlinks=False):
+                status = entry.stat(follow_symlinks=False)
+                found.append(Piece(entry.name, status.st_size, bool(status.st_mode & stat.S_IXUSR), link=False))
+    return sorted(found)
+
+
+def keys_of_links(paths: list[str]) -> list[Key] | None:
+    """Stat many paths without following links; `None` as soon as one is missing."""
+    try:
+        return [_key(os.lstat(path)) for path in paths]
+    except OSError:
+        return None
+
+
+def settled_keys(paths: list[str]) -> list[Key] | None:
+    """Give the keys of files that have not changed just now; `None` when a later change could hide behind one."""
+    keys = keys_of_links(paths)
+    newest = max((max(key[1], key[2]) for key in keys), default=0) if keys is not None else 0
+    return keys if time.time_ns() - newest > SETTLED_NS else None
+
+
+SETTLED_NS = 2_000_000_000
+"""The coarsest file systems count time in steps of two seconds."""
+
+
+def absolute(path: str, cwd: str) -> str:
+    """Give the absolute, normal form of a path as typed in `cwd`."""
+    return os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
+
+
+def hash_of(path: str) -> bytes:
+    """Give the sha256 of a regular file's bytes, or of a link's target."""
+    import hashlib  # a plain listing hashes nothing
+
+    if os.path.islink(path):
+        return hashlib.sha256(os.fsencode(os.readlink(path))).digest()
+    whole = hashlib.sha256()
+    descriptor = os.open(path, _FLAGS)
+    try:
+        while block := os.read(descriptor, 1 << 20):
+            whole.update(block)
+    finally:
+        os.close(descriptor)
+    return whole.digest()
+
+
+def write_new(path: str, text: str) -> None:
+    """Write a file that does not exist yet, with the folders above it; take all of it back when that fails."""
+    from metier.errors import StoreError
+
+    folder = os.path.dirname(path)
+    made = [parent for parent in _parents(folder) if not os.path.isdir(parent)]
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        for parent in made:
+            if os.path.isdir(parent) and not os.listdir(parent):
+                os.rmdir(parent)
+        raise StoreError(f"cannot write {path}: {error.strerror}", hint="check the folder's permissions") from error
+
+
+def _parents(folder: str) -> list[str]:
+    """List a folder and its ancestors, deepest first."""
+    found = [folder]
+    while (above := os.path.dirname(found[-1])) != found[-1]:
+        found.append(above)
+    return found
