@@ -1,0 +1,359 @@
+"""The composition root: settings in, a wired `Library` out. The only file that picks adapters.
+
+Everything a door can do is one method here, so that command line, servers and programs cannot drift apart.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import time
+from metier import __version__, pipeline
+from metier.catalogue.disk import DiskShelf, NoShelf
+from metier.catalogue.snapshot import FORMAT
+from metier.discover import disk, env as host
+from metier.discover.agents import AGENTS, agent_named
+from metier.discover.scopes import Place, given_roots, project_root_candidates, roots_for
+from metier.disclose.wire import listing_json
+from metier.errors import ConfigError, NotFoundError, UsageError
+from metier.light import TYPE_CHECKING
+from metier.model import Category, Change
+from metier.resolve.policy import Policy, World
+from metier.settings import merge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from types import TracebackType
+
+    from metier.diagnosis import Report
+    from metier.discover.agents import Agent
+    from metier.model import Body, Card, Checked, Digest, File, Problem, Root, Why
+    from metier.settings import Rule, Settings, Source
+
+LISTED = frozenset({"visible", "ask"})
+"""States that a plain list shows; everything else needs a reason, and `all`."""
+
+
+def open_library(
+    *,
+    roots: Sequence[str] | None = None,
+    agent: str | None = None,
+    home: str | os.PathLike[str] | None = None,
+    config: str | os.PathLike[str] | None = None,
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    rules: Iterable[Rule] = (),
+) -> Library:
+    """Open the skills of this machine as one agent sees them, or as metier does when none is named.
+
+    `roots` replaces every configured folder; `home` and `config` stand for METIER_HOME and METIER_CONFIG.
+    """
+    surroundings = dict(os.environ if env is None else env)
+    if home is not None:
+        surroundings["METIER_HOME"] = os.path.abspath(home)
+    if config is not None:
+        surroundings["METIER_CONFIG"] = os.path.abspath(config)
+    chosen = _agent(agent or surroundings.get("METIER_AGENT"))
+    here = os.path.abspath(cwd) if cwd is not None else _working_folder()
+    given = None if roots is None else given_roots([os.path.abspath(os.path.expanduser(root)) for root in roots])
+    return Library(surroundings, here, chosen, given, tuple(rules))
+
+
+def _agent(name: str | None) -> Agent | None:
+    if not name:
+        return None
+    found = agent_named(name)
+    if found is None:
+        from metier.standard.names import nearest
+
+        near = ", ".join(nearest(name, [agent.id for agent in AGENTS], 3))
+        raise UsageError(f"there is no agent named '{name}'", hint=f"did you mean {near}? 'metier doctor' lists all")
+    return found
+
+
+def _working_folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError as error:
+        raise NotFoundError("the working folder no longer exists", hint="change to another folder, or use -C DIR") from error
+
+
+class Library:
+    """The skills of this machine, for one way of asking. Nothing is read before the first question."""
+
+    def __init__(
+        self, env: Mapping[str, str], cwd: str, agent: Agent | None, given: tuple[Root, ...] | None,
+        rules: tuple[Rule, ...],
+    ) -> None:  # fmt: skip
+        """Read the configuration and find the project; look at no skill yet."""
+        self.env, self.cwd, self.agent, self.given, self.rules = env, cwd, agent, given, rules
+        self.home = host.home_of(env)
+        self.data = host.data_folder(env, self.home)
+        self.config = host.config_file(env, self.home)
+        self.warnings: list[str] = []
+        self.settings, self.project = self._configured(rules)
+        self.shelf = DiskShelf(f"{self.data}/index", self.home) if self.data else NoShelf()
+        self.machine = host.HostMachine(env, self.home)
+        self.last_reads = 0
+        self.scope_problems: tuple[Problem, ...] = ()
+        self._later: list[Callable[[], None]] = []
+        edition = f"{__version__}/{FORMAT}/{sys.implementation.cache_tag}"
+        self._ports = pipeline.Ports(disk, self.shelf, self.machine, time.time_ns, lambda: os.urandom(16), self._later.append, edition)
+        self._glance: pipeline.Glance | None = None
+        self._catalogue: pipeline.Catalogue | None = None
+
+    def __enter__(self) -> Library:
+        """Use the library in a `with` block."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Let go of everything."""
+        self.close()
+
+    def close(self) -> None:
+        """Write down what was learnt, and let go of it."""
+        self._settle()
+        self._glance = self._catalogue = None
+
+    # --- finding
+
+    def catalogue(self) -> pipeline.Catalogue:
+        """Give everything that was found, resolved into cards."""
+        if self._catalogue is None:
+            glanced = self.glance()
+            with _collector_off():
+                self._catalogue = pipeline.catalogue(glanced, self._policy, self._ports)
+        return self._catalogue
+
+    def glance(self) -> pipeline.Glance:
+        """Look at the disk once, reading only what changed since the last time."""
+        if self._glance is None:
+            self._glance = self._look()
+        return self._glance
+
+    def listing(self) -> str:
+        """Give the JSON document of a plain list, as made before when nothing has changed since."""
+
+        def make() -> tuple[str, pipeline.Facts]:
+            found = self.catalogue()
+            return listing_json(self.skills(), found.cards, self.problems(), found.truncated), found.facts
+
+        glanced = self.glance()
+        parts = (self._policy, [one.root for one in glanced.seen], glanced.problems, self.scope_problems)
+        return pipeline.remembered(pipeline.name_of(self._ports.edition, *parts) + ".json", glanced, self._ports, make)
+
+    def skills(
+        self, *, all: bool = False, scope: str | None = None, category: str | None = None, digests: bool = False  # noqa: A002
+    ) -> list[Card]:
+        """List cards: those that are visible, or with `all` everything that was found, each with its reasons."""
+        cards = self.catalogue().cards
+        if not all:
+            cards = [card for card in cards if card.state in LISTED]
+        if scope is not None:
+            cards = [card for card in cards if card.scope == scope]
+        if category is not None:
+            cards = [card for card in cards if card.category == category]
+        if digests:
+            from metier.reading import digests_of
+
+            cards = digests_of(self, cards)
+        return list(cards)
+
+    def categories(self) -> list[Category]:
+        """List the categories of what is visible (tier 0)."""
+        counts: dict[str, int] = {}
+        for card in self.skills():
+            counts[card.category] = counts.get(card.category, 0) + 1
+        texts = self.catalogue().categories
+        return [Category(name, texts.get(name, ""), counts[name]) for name in sorted(counts)]
+
+    def problems(self) -> list[Problem]:
+        """List what went wrong with folders, not with skills."""
+        return [*self.settings.problems, *self.scope_problems, *self.catalogue().problems]
+
+    def reload(self) -> Change:
+        """Look at the disk again, reading only what changed, and say what is different."""
+        old = _stamps(self.glance(), self.catalogue())
+        self._settle()
+        self._glance, self._catalogue = self._look(), None
+        new = _stamps(self.glance(), self.catalogue())
+        return Change(
+            tuple(sorted(new.keys() - old.keys())),
+            tuple(sorted(path for path in new.keys() & old.keys() if new[path] != old[path])),
+            tuple(sorted(old.keys() - new.keys())),
+            sum(1 for path, stamp in new.items() if old.get(path) == stamp),
+        )
+
+    def as_agent(self, agent: str | None) -> Library:
+        """Open the same place as another agent sees it, or as metier does."""
+        return Library(self.env, self.cwd, _agent(agent), None, self.rules)
+
+    def resolve(self, name: str) -> Card:
+        """Give the one skill that a name, a path, `scope:name` or `plugin:name` means."""
+        from metier.resolve import lookup
+
+        refuse = self.settings.on_collision == "refuse"
+        return lookup.choose(name, self.catalogue().cards, self.cwd, refuse=refuse)
+
+    # --- reading
+
+    def view(self, name: str, file: str | None = None) -> Body | File:
+        """Give a skill's body and the names of its files, or one of its files."""
+        from metier import reading
+
+        return reading.body_of(self, name) if file is None else reading.file_of(self, name, file)
+
+    def check(self, paths: Sequence[str], *, strict: bool = False) -> list[Checked]:
+        """Hold every skill below the paths against the standard."""
+        from metier import reading
+
+        return reading.check(self, paths, strict=strict)
+
+    def why(self, name: str) -> Why:
+        """Say which copy a name means and why each other copy does not count."""
+        from metier import reading
+
+        return reading.why(self, name)
+
+    def digest(self, card: Card) -> Digest:
+        """Give the digest of a skill's tree, computed at most once for the same files."""
+        from metier import reading
+
+        return reading.digest_of(self, card)
+
+    def fingerprint(self) -> str:
+        """Give one value for the whole library, support files included: it changes when any of them does."""
+        from metier import reading
+
+        return reading.fingerprint(self)
+
+    def doctor(self) -> Report:
+        """Say what is configured, what is missing, what is wrong and what is slow."""
+        from metier.diagnosis import Probe, examine
+
+        self.catalogue()
+        self._settle()  # the second listing below is to find what the first one learnt
+        bare = self._ports._replace(shelf=NoShelf(), later=lambda _work: None)
+        limits = self.agent.limits if self.agent and self.agent.limits else self.settings.limits
+        return examine(self, Probe(
+            time.perf_counter,
+            lambda path: os.access(path, os.W_OK),
+            lambda: pipeline.catalogue(pipeline.glance(self.roots(), limits, bare), self._policy, bare),
+            lambda: Library(self.env, self.cwd, self.agent, self.given, self.rules).catalogue(),
+        ))  # fmt: skip
+
+    # --- changing
+
+    def enable(self, name: str) -> Card:
+        """Show a skill, by a rule in the user's configuration."""
+        return self._ruled(name, enabled=True)
+
+    def disable(self, name: str) -> Card:
+        """Hide a skill, by a rule in the user's configuration."""
+        return self._ruled(name, enabled=False)
+
+    def new(self, name: str, folder: str | None = None, description: str = "") -> str:
+        """Write a new skill that passes a strict check; give its folder."""
+        from metier.writing import scaffold
+
+        return scaffold(self, name, folder, description)
+
+    # --- wiring
+
+    def roots(self) -> tuple[Root, ...]:
+        """List the folders to look in, strongest first, whether they exist or not."""
+        if self.given is not None:
+            return self.given
+        place = Place(self.home, self.cwd, self.project, self.env, sys.platform, self._packages())
+        scopes = roots_for(self.agent, place, self.settings)
+        self.scope_problems = scopes.problems
+        return scopes.roots
+
+    @property
+    def _policy(self) -> Policy:
+        agent = self.agent
+        world = World(sys.platform, agent.product if agent else "")
+        return Policy(self.settings, world, keep_duplicates=agent is not None and agent.duplicates == "keep")
+
+    def _look(self) -> pipeline.Glance:
+        limits = self.agent.limits if self.agent and self.agent.limits else self.settings.limits
+        with _collector_off():
+            glanced = pipeline.glance(self.roots(), limits, self._ports)
+        self.last_reads = glanced.reads
+        return glanced
+
+    def _settle(self) -> None:
+        """Do what waited until after the answer: keep what was learnt for the next time."""
+        if not self._later:
+            return
+        waiting, self._later[:] = list(self._later), []
+        with _collector_off():
+            for task in waiting:
+                task()
+        self.shelf.trim()
+        if self.shelf.trouble and self.shelf.trouble not in self.warnings:
+            self.warnings.append(self.shelf.trouble)
+
+    def _configured(self, rules: tuple[Rule, ...]) -> tuple[Settings, str]:
+        sources = [source for source in (
+            host.read_config(host.ORGANISATION_CONFIG, "organisation"),
+            host.read_config(self.config, "user") if self.config else None,
+        ) if source is not None]  # fmt: skip
+        named = self.env.get("METIER_CONFIG")
+        if named and not any(source.path == named for source in sources):
+            raise ConfigError(f"METIER_CONFIG names {named}, which does not exist", hint="create it or unset METIER_CONFIG")
+        settings = merge(sources, rules)
+        project = host.project_root(project_root_candidates(self.cwd), settings.root_markers)
+        narrowing = self._project_source(project)
+        return (merge([*sources, narrowing], rules) if narrowing else settings), project
+
+    def _project_source(self, project: str) -> Source | None:
+        """Read the project's own file. A stranger's broken file is a warning, never the end of a listing."""
+        try:
+            return host.read_config(f"{project}/{host.PROJECT_CONFIG}", "project")
+        except ConfigError as error:
+            self.warnings.append(error.message)
+            return None
+
+    def _packages(self) -> tuple[str, ...]:
+        found: list[str] = []
+        for site in host.site_folders(self.project, self.env):
+            key = disk.key_of(site)
+            name = pipeline.name_of("packages", site, key)
+            saved = self.shelf.load(name)
+            if saved is None:
+                saved = "\n".join(host.shipped_skills(site)).encode("utf-8", "surrogateescape")
+                self.shelf.save(name, saved)
+            found += saved.decode("utf-8", "surrogateescape").splitlines()
+        return tuple(found)
+
+    def _ruled(self, name: str, *, enabled: bool) -> Card:
+        card = self.resolve(name)
+        if self.config is None:
+            raise ConfigError("there is no place for a configuration file", hint="set METIER_CONFIG or HOME")
+        host.write_rule(self.config, ("path", card.path), enabled=enabled)
+        self.settings, self.project = self._configured(self.rules)
+        self._catalogue = None
+        return next(found for found in self.catalogue().cards if found.path == card.path)
+
+
+class _collector_off:  # noqa: N801
+    """No garbage collection among tens of thousands of values that all live: it would find nothing, slowly."""
+
+    def __enter__(self) -> None:
+        self.was_on = gc.isenabled()
+        gc.disable()
+
+    def __exit__(self, *_error: object) -> None:
+        if self.was_on:
+            gc.enable()
+
+
+def _stamps(glanced: pipeline.Glance, found: pipeline.Catalogue) -> dict[str, tuple[object, ...]]:
+    """Give each skill its card and the stats of all that its listing depends on."""
+    keys: dict[str, tuple[int, ...]] = {}
+    for one in glanced.seen:
+        keys.update(one.keys())
+    files = ("", "/SKILL.md", "/agents/openai.yaml")
+    return {card.path: (card, *(keys.get(card.path + file) for file in files)) for card in found.cards}

@@ -1,0 +1,92 @@
+"""Snapshots on disk: written whole or not at all, read without a lock, safe with many processes at once.
+
+Each file is replaced by renaming a finished one over it, so a reader sees the old or the new, and a process killed
+half-way leaves at most a stray temporary file, which a later run sweeps up.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+KEEP = 256
+"""More files than this are trimmed, the longest untouched first."""
+STRAY_SECONDS = 3600
+
+
+class DiskShelf:
+    """A folder of snapshots. `trouble` says why nothing could be saved, if so."""
+
+    def __init__(self, folder: str, home: str | None) -> None:
+        """Keep snapshots in `folder`; `home` is never created on the way."""
+        self.folder = folder
+        self.home = home
+        self.trouble = ""
+
+    def load(self, name: str) -> bytes | None:
+        """Give what was saved under a name, or nothing."""
+        try:
+            descriptor = os.open(f"{self.folder}/{name}", os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+        except OSError:
+            return None
+        with open(descriptor, "rb", buffering=0) as file:
+            try:
+                return file.read()
+            except OSError:
+                return None
+
+    def save(self, name: str, data: bytes) -> None:
+        """Keep bytes under a name; when that fails, remember why and try no more."""
+        if self.trouble:
+            return
+        temporary = f"{self.folder}/{name}.{os.getpid()}.{time.monotonic_ns()}.tmp"
+        try:
+            self._ready()
+            with open(temporary, "xb") as file:
+                file.write(data)
+            os.replace(temporary, f"{self.folder}/{name}")
+        except OSError as error:
+            self.trouble = f"cannot write the index in {self.folder}: {error.strerror or error}"
+            try:
+                os.unlink(temporary)
+            except OSError:
+                pass
+
+    def _ready(self) -> None:
+        if os.path.isdir(self.folder):
+            return
+        if self.home and not os.path.isdir(self.home):
+            raise FileNotFoundError(2, f"the home folder {self.home} does not exist")
+        os.makedirs(self.folder, mode=0o700, exist_ok=True)
+
+    def trim(self) -> None:
+        """Drop what has not been touched for longest, and what killed processes left behind."""
+        try:
+            with os.scandir(self.folder) as entries:
+                files = sorted((entry.stat().st_mtime, entry.path) for entry in entries if entry.is_file())
+        except OSError:
+            return
+        stale = time.time() - STRAY_SECONDS
+        doomed = [path for changed, path in files if path.endswith(".tmp") and changed < stale]
+        doomed += [path for _changed, path in files[:-KEEP] if not path.endswith(".tmp")]
+        for path in doomed:
+            try:
+                os.unlink(path)
+            except OSError:
+                continue
+
+
+class NoShelf:
+    """Keeps nothing: every run begins anew."""
+
+    trouble = ""
+
+    def load(self, name: str) -> bytes | None:  # noqa: ARG002
+        """Give nothing."""
+        return None
+
+    def save(self, name: str, data: bytes) -> None:
+        """Keep nothing."""
+
+    def trim(self) -> None:
+        """Have nothing to drop."""

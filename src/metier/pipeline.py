@@ -1,0 +1,218 @@
+"""The whole product on one page: roots → what is there → what it says → which one wins → cards.
+
+Pure over ports. Each stage is one call; what an earlier run learnt is used wherever stats prove it still true.
+"""
+
+from __future__ import annotations
+
+from metier.catalogue import snapshot
+from metier.catalogue.snapshot import View
+from metier.light import TYPE_CHECKING, NamedTuple
+from metier.model import MANIFEST_BYTES, MANIFESTS, Problem
+
+try:
+    from _blake2 import blake2b  # what hashlib would give, without loading OpenSSL for it
+except ImportError:
+    from hashlib import blake2b
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from metier.discover.found import Survey
+    from metier.model import Card, Key, Limits, Root
+    from metier.ports import Disk, Machine, Shelf
+    from metier.resolve.policy import Policy
+
+    Facts = dict[tuple[str, str], bool]
+
+
+class Ports(NamedTuple):
+    """What the pipeline needs of the world."""
+
+    disk: Disk
+    shelf: Shelf
+    machine: Machine
+    clock_ns: Callable[[], int]
+    token: Callable[[], bytes]
+    later: Callable[[Callable[[], None]], None]
+    """Takes what can be done after the answer: writing down what was learnt."""
+    edition: str
+    """Names this version of metier and Python: snapshots of another edition are never read."""
+
+
+class Catalogue(NamedTuple):
+    """What is on the machine, for one way of asking."""
+
+    cards: list[Card]
+    problems: list[Problem]
+    truncated: list[Problem]
+    categories: dict[str, str]
+    facts: Facts
+    """What the machine was asked, and what it answered."""
+
+
+class Seen(NamedTuple):
+    """One root after the first stage; the survey, and the stats it depends on, when somebody wants them."""
+
+    root: Root
+    token: bytes
+    survey: Callable[[], Survey]
+    keys: Callable[[], dict[str, Key]]
+    reads: int = 0
+
+
+class Glance(NamedTuple):
+    """Every root after the first stage. The token names all that was seen: the same token, the same answers."""
+
+    seen: list[Seen]
+    problems: list[Problem]
+    token: bytes
+
+    @property
+    def reads(self) -> int:
+        """How many skill files had to be opened."""
+        return sum(one.reads for one in self.seen)
+
+
+def glance(roots: Sequence[Root], limits: Limits, ports: Ports) -> Glance:
+    """Find what is below the roots, reading only what no earlier run has read."""
+    present, problems = standing(roots, ports.disk)
+    seen = [look(root, limits, ports) for root in present]
+    token = blake2b(b"".join(one.token for one in seen), digest_size=16).digest()
+    return Glance(seen, problems, token)
+
+
+def catalogue(glanced: Glance, policy: Policy, ports: Ports) -> Catalogue:
+    """Resolve everything that was found into cards, strongest root first."""
+    name = name_of(ports.edition, policy, [one.root for one in glanced.seen]) + ".view"
+    view = snapshot.view_of(ports.shelf.load(name), glanced.token)
+    if view is None or not still_true(view.facts, ports.machine):
+        view = _resolved(glanced.seen, policy, ports.machine)
+        made = view
+        ports.later(lambda: ports.shelf.save(name, snapshot.encode_view(made, glanced.token)))
+    return Catalogue(view.cards, glanced.problems + view.problems, view.truncated, view.categories, view.facts)
+
+
+def remembered(name: str, glanced: Glance, ports: Ports, make: Callable[[], tuple[str, Facts]]) -> str:
+    """Give a text derived from all that was seen: as made before, when nothing it depends on has changed."""
+    kept = snapshot.opened(ports.shelf.load(name))
+    if kept is not None and kept[0] == glanced.token and still_true(dict(kept[1][0]), ports.machine):
+        return str(kept[1][1])
+    text, facts = make()
+    ports.later(lambda: ports.shelf.save(name, snapshot.sealed((list(facts.items()), text), glanced.token)))
+    return text
+
+
+def standing(roots: Sequence[Root], disk: Disk) -> tuple[list[Root], list[Problem]]:
+    """Keep the roots that are folders. One that was named by hand and is not there is reported."""
+    present: list[Root] = []
+    problems: list[Problem] = []
+    for root in roots:
+        kind = disk.kind_of(root.location)
+        if kind == "folder":
+            present.append(root)
+        elif kind is not None:
+            problems.append(Problem(root.location, "WK002", "This root is not a folder."))
+        elif root.scope == "external":
+            problems.append(Problem(root.location, "WK009", f"This root does not exist ({root.told_by})."))
+    return present, problems
+
+
+def look(root: Root, limits: Limits, ports: Ports) -> Seen:
+    """Take what is known of a root when every stat agrees; otherwise walk it, reading only what changed."""
+    plugin = plugin_above(root, ports.disk)
+    name = name_of(ports.edition, "root", root.location, root.links, root.within, root.hidden, limits, plugin)
+    watch = snapshot.watch_of(ports.shelf.load(name + ".watch"))
+    if watch is not None and snapshot.unchanged(watch, ports.disk.keys_below(root.location, watch.paths)):
+        return Seen(root, watch.token, lambda: _recalled(root, limits, ports, name, plugin),
+                    lambda: snapshot.keys_of(watch, root.location))  # fmt: skip
+    from metier.discover.walk import survey  # only a root that changed is walked
+
+    known = snapshot.survey_of(ports.shelf.load(name + ".rest"), root.location, watch) if watch else None
+    started, token = ports.clock_ns(), ports.token()
+    found = survey(root, limits, ports.disk, known.known if known else None, plugin)
+
+    def keep() -> None:
+        watched, rest = snapshot.encode(found, root.location, token, started)
+        ports.shelf.save(name + ".rest", rest)
+        ports.shelf.save(name + ".watch", watched)
+
+    ports.later(keep)  # the answer comes first
+    return Seen(root, token, lambda: found, lambda: found.known.keys, found.reads)
+
+
+def plugin_above(root: Root, disk: Disk) -> str:
+    """Name the plugin that a plugin's own skills folder belongs to: its manifest lies above the root (CX-30)."""
+    if root.scope not in {"plugin", "external"}:
+        return ""
+    folder = root.location
+    for _level in range(2):
+        folder = folder.rpartition("/")[0]
+        for where in MANIFESTS if folder else ():
+            if disk.kind_of(f"{folder}/{where}") == "file":
+                from metier.discover.walk import plugin_name
+
+                name, _problem = plugin_name(disk.read_head(f"{folder}/{where}", MANIFEST_BYTES), where, folder)
+                if name:
+                    return name
+    return ""
+
+
+def _recalled(root: Root, limits: Limits, ports: Ports, name: str, plugin: str) -> Survey:
+    from metier.discover.walk import survey
+
+    watch = snapshot.watch_of(ports.shelf.load(name + ".watch"))
+    recalled = snapshot.survey_of(ports.shelf.load(name + ".rest"), root.location, watch) if watch else None
+    return recalled or survey(root, limits, ports.disk, None, plugin)
+
+
+def _resolved(seen: list[Seen], policy: Policy, machine: Machine) -> View:
+    from metier.resolve.resolver import resolve
+
+    surveys = [(one.root, one.survey()) for one in seen]
+    asked = Asked(machine)
+    cards = resolve(((root, found.entries) for root, found in surveys), policy, asked)
+    problems = [problem for _root, found in surveys for problem in found.problems]
+    truncated = [problem for _root, found in surveys for problem in found.truncated]
+    categories = {name: text for _root, found in reversed(surveys) for name, text in found.categories.items()}
+    return View(asked.facts, cards, problems, truncated, categories)
+
+
+class Asked:
+    """A machine that remembers what it was asked, so that a view can be checked again cheaply."""
+
+    def __init__(self, machine: Machine) -> None:
+        """Pass every question on to `machine`."""
+        self.machine = machine
+        self.facts: Facts = {}
+
+    def has_env(self, name: str) -> bool:
+        """Ask for an environment variable."""
+        return self._asked("env", name)
+
+    def has_command(self, name: str) -> bool:
+        """Ask for a command."""
+        return self._asked("command", name)
+
+    def has_file(self, path: str) -> bool:
+        """Ask for a file."""
+        return self._asked("file", path)
+
+    def _asked(self, kind: str, name: str) -> bool:
+        if (kind, name) not in self.facts:
+            self.facts[kind, name] = _ask(self.machine, kind, name)
+        return self.facts[kind, name]
+
+
+def still_true(facts: Facts, machine: Machine) -> bool:
+    """Tell whether the machine still answers as it did."""
+    return all(_ask(machine, *fact) == answer for fact, answer in facts.items())
+
+
+def _ask(machine: Machine, kind: str, name: str) -> bool:
+    return {"env": machine.has_env, "command": machine.has_command, "file": machine.has_file}[kind](name)
+
+
+def name_of(*parts: object) -> str:
+    """Name a snapshot by all that it depends on."""
+    return blake2b(repr(parts).encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()

@@ -1,0 +1,268 @@
+"""The longer answers of a library: a body, a file, a check, a digest. Reads at the edge, judges in pure code."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from metier.disclose import levels
+from metier.disclose.tokens import estimate
+from metier.discover import disk
+from metier.discover.walk import survey
+from metier.errors import NotFoundError, RefusedError, UsageError
+from metier.model import Body, Card, Checked, Diagnostic, Digest, Document, File, Limits, Root, Sidecar, Why
+from metier.resolve.gates import missing_of
+from metier.standard.checks import Skill, check as check_skill
+from metier.standard.digest import TreeFile, tree_digest
+from metier.standard.document import MAX_FILE_BYTES, read_document
+from metier.standard.needs import Needs, read_needs
+from metier.standard.rules import diagnose
+from metier.standard.sidecar import read_sidecar
+
+if TYPE_CHECKING:
+    from metier.app import Library
+
+NO_NEEDS: dict[str, list[str]] = {"env": [], "files": [], "commands": [], "tools": []}
+
+
+def body_of(library: Library, name: str) -> Body:
+    """Give a skill's body, the names of its files, and what it still needs."""
+    card = _readable(library, name)
+    if card.kind == "code":
+        return _code_body(library, card)
+    head = _read(card, _main_file(card))
+    file = _main_file(card).rpartition("/")[2]
+    document = read_document(head.data, folder=_folder_name(card), file=file, kind=card.kind, size=len(head.data))
+    assert document is not None  # the whole file was given
+    files = [piece.path for piece in disk.tree(card.path)] if card.kind == "skill-md" else []
+    needs = read_needs(document.fields, document.spans, _sidecar(card))[1] or Needs()
+    missing = missing_of(needs, library.machine)
+    content = head.data[document.body_at :].decode(errors="replace").lstrip("\r\n")
+    return Body(
+        card.name, document.description, content, levels.linked_files(files), levels.words(document.fields, "tags"),
+        levels.words(document.fields, "related_skills"), card.readiness, missing,
+        needs.help if any(missing.values()) else "", estimate(content), card.path, library.digest(card), card.state,
+        document.fields, card.diagnostics,
+    )  # fmt: skip
+
+
+def _code_body(library: Library, card: Card) -> Body:
+    from metier.standard.code import read_code
+
+    head = _read(card, card.path)
+    facts = read_code(head.data, _folder_name(card))
+    content = head.data.decode(errors="replace")
+    fields = {} if facts is None else {
+        "triggers": list(facts.triggers), "destructive": facts.destructive, "mcp_expose": facts.expose,
+        "permissions": list(facts.permissions), "async": facts.is_async,
+    }  # fmt: skip
+    return Body(card.name, card.description, content, levels.linked_files(()), [], [], card.readiness, NO_NEEDS, "",
+                estimate(content), card.path, library.digest(card), card.state, fields, card.diagnostics)  # fmt: skip
+
+
+def file_of(library: Library, name: str, path: str) -> File:
+    """Give one file of a skill: its text, or for a binary file its size, type and hash."""
+    relative = levels.safe_relative(path)
+    card = _readable(library, name)
+    if card.kind != "skill-md":
+        raise NotFoundError(f"'{card.name}' is a single file and has no others", hint=f"see it with: metier show {card.name}")
+    target = f"{card.path}/{relative}"
+    if not disk.real(target).startswith(disk.real(card.path) + "/"):
+        raise RefusedError(f"'{path}' leads outside the skill through a link.", code="path-traversal",
+                           hint="only files inside the skill's folder are shown")  # fmt: skip
+    if disk.kind_of(target) != "file":
+        raise levels.no_such_file(card.name, path, [piece.path for piece in disk.tree(card.path)])
+    head = disk.read_head(disk.real(target), MAX_FILE_BYTES)
+    if head.fault:
+        raise NotFoundError(f"'{path}' of '{card.name}' cannot be read: {head.message}", hint="check its permissions")
+    text = _text(head.data) if head.size <= MAX_FILE_BYTES else None
+    digest = (hashlib.sha256(head.data).digest() if head.size <= MAX_FILE_BYTES else disk.hash_of(disk.real(target))).hex()
+    return File(card.name, relative, text, text is None, head.size, _mime(relative, text), digest,
+                estimate(text) if text is not None else 0, target)  # fmt: skip
+
+
+def check(library: Library, paths: Sequence[str], *, strict: bool) -> list[Checked]:
+    """Hold every skill below the paths against the standard; a path without one is itself a fault."""
+    checked: list[Checked] = []
+    for path in paths:
+        absolute = disk.absolute(path, library.cwd)
+        if disk.kind_of(absolute) is None:
+            raise NotFoundError(f"there is nothing at {path}", hint="give a skill's folder, or a folder that holds skills")
+        found = _check_below(library, absolute)
+        checked += found or [Checked(absolute, ok=False, diagnostics=(diagnose("SK001"),))]
+    if strict:
+        return [one._replace(ok=not any(note.severity != "info" for note in one.diagnostics)) for one in checked]
+    return checked
+
+
+def _check_below(library: Library, path: str) -> list[Checked]:
+    location, only = path, ""
+    if disk.kind_of(path) == "file":
+        folder, _, file = path.rpartition("/")
+        location, only = folder, folder if file.lower() == "skill.md" else path
+    if not only and disk.kind_of(path) != "folder":
+        raise UsageError(f"{path} is neither a file nor a folder", hint="give a skill's folder")
+    root = Root(location, "external", "", "check", "never", hidden=True)
+    limits = Limits(depth=64, folders=library.settings.limits.folders, entries=library.settings.limits.entries)
+    entries = survey(root, limits, disk).entries
+    return [_check_one(entry.path, entry.file, entry.diagnostics) for entry in entries if only in {"", entry.path}]
+
+
+def _check_one(path: str, file: str, known: tuple[Diagnostic, ...]) -> Checked:
+    head = disk.read_head(f"{path}/{file}" if file else path, MAX_FILE_BYTES)
+    base = path.rpartition("/")[2]
+    if head.fault or path.endswith(".py"):
+        return Checked(path, not any(note.severity == "error" for note in known), known)
+    kind = "skill-md" if file else "flat-md"
+    folder = base if file else base.removesuffix(".md")
+    document = read_document(head.data, folder=folder, file=file or base, kind=kind, size=len(head.data))
+    assert document is not None
+    files = frozenset(piece.path for piece in disk.tree(path)) if file else frozenset()
+    sidecar = read_sidecar(None if (side := disk.read_head(f"{path}/agents/openai.yaml")).fault else side.data) if file else None
+    notes = [*_body_faults(head.data, file or base), *(sidecar.diagnostics if sidecar else ())]
+    notes += read_needs(document.fields, document.spans, None, file or base)[2]
+    body = head.data[document.body_at :].decode(errors="replace")
+    document = _with_line(document, head.data)._replace(diagnostics=(*document.diagnostics, *notes))
+    diagnostics = check_skill(Skill(document, file or base, body, files))
+    return Checked(path, not any(note.severity == "error" for note in diagnostics), diagnostics)
+
+
+def _with_line(document: Document, data: bytes) -> Document:
+    return document._replace(body_line=data.count(b"\n", 0, document.body_at) + 1)
+
+
+def _body_faults(data: bytes, file: str) -> list[Diagnostic]:
+    """Find bytes that are not text anywhere in the file."""
+    if b"\0" in data:
+        at = data.index(b"\0")
+        return [diagnose("SK006", path=file, line=data.count(b"\n", 0, at) + 1, column=at - data.rfind(b"\n", 0, at))]
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        line, column = data.count(b"\n", 0, error.start) + 1, error.start - data.rfind(b"\n", 0, error.start)
+        return [diagnose("SK005", path=file, line=line, column=column)]
+    return []
+
+
+def why(library: Library, name: str) -> Why:
+    """Explain a name; for an agent, also what lies where that agent does not look."""
+    from metier.resolve.explain import explain
+
+    asker = library.agent.id if library.agent else "metier"
+    elsewhere: list[Card] = []
+    if library.agent is not None and library.given is None:
+        elsewhere = library.as_agent(None).catalogue().cards
+    found = library.catalogue()
+    return explain(name, found.cards, elsewhere, found.problems, asker=asker, cwd=library.cwd)
+
+
+def digest_of(library: Library, card: Card) -> Digest:
+    """Give the digest of one skill's tree."""
+    return next(iter(digests_of(library, [card]))).digest or Digest("")
+
+
+def digests_of(library: Library, cards: Iterable[Card]) -> list[Card]:
+    """Fill in every digest, each computed at most once for the same files."""
+    from metier.catalogue.db import DigestBook
+
+    book = DigestBook(library.data)
+    try:
+        return [card._replace(digest=_digest(card, book)) for card in cards]
+    finally:
+        book.close()
+
+
+def _digest(card: Card, book: object) -> Digest | None:
+    from metier.catalogue.db import DigestBook
+
+    assert isinstance(book, DigestBook)
+    base, pieces = _pieces(card)
+    stamp = _stamp(base, pieces)
+    known = book.get(card.path, stamp) if stamp else None
+    if known is not None:
+        return Digest(known)
+    try:
+        files = [TreeFile(p.path, p.size, disk.hash_of(f"{base}/{p.path}"), "link" if p.link else p.executable) for p in pieces]
+    except OSError:
+        return None
+    digest = tree_digest(files)
+    if stamp:
+        book.put(card.path, stamp, digest)
+    return digest
+
+
+def _pieces(card: Card) -> tuple[str, list[disk.Piece]]:
+    if card.kind == "skill-md":
+        return card.path, disk.tree(card.path)
+    base, _, file = card.path.rpartition("/")
+    return base, [piece for piece in disk.pieces_in(base) if piece.path == file]
+
+
+def _stamp(base: str, pieces: Sequence[disk.Piece]) -> bytes:
+    """Condense the stats of a tree; nothing when a stat is too fresh to be trusted."""
+    keys = disk.settled_keys([f"{base}/{piece.path}" for piece in pieces])
+    return hashlib.sha256(repr((pieces, keys)).encode("utf-8", "backslashreplace")).digest() if keys is not None else b""
+
+
+def fingerprint(library: Library) -> str:
+    """Condense path, size and time of every file of every skill, in an order that no disk decides (ZE-7)."""
+    whole = hashlib.sha256()
+    for card in sorted(library.catalogue().cards, key=lambda card: card.path):
+        base, pieces = _pieces(card)
+        keys = disk.keys_of_links([f"{base}/{piece.path}" for piece in pieces])
+        whole.update(repr((card.path, pieces, keys)).encode("utf-8", "backslashreplace"))
+    return "sha256:" + whole.hexdigest()
+
+
+def _readable(library: Library, name: str) -> Card:
+    card = library.resolve(name)
+    disabled = next((reason for reason in card.reasons if reason.startswith("disabled")), "")
+    if card.state == "hidden" and disabled:
+        raise RefusedError(f"'{card.name}' is {disabled}", code="disabled", hint=f"show it again with: metier enable {card.name}")
+    return card
+
+
+def _main_file(card: Card) -> str:
+    if card.kind != "skill-md":
+        return card.path
+    listing = disk.list_folder(card.path)
+    name = "SKILL.md" if "SKILL.md" in listing.files else next((n for n in listing.files if n.lower() == "skill.md"), "SKILL.md")
+    return f"{card.path}/{name}"
+
+
+def _read(card: Card, path: str) -> disk.Head:
+    head = disk.read_head(path, MAX_FILE_BYTES)
+    if head.fault:
+        hint = "list again to see what is there" if disk.kind_of(path) is None else "check what it is and its permissions"
+        gone = "is gone since it was listed" if disk.kind_of(path) is None else f"cannot be read: {head.message}"
+        raise NotFoundError(f"{path} {gone}", hint=hint)
+    if head.size > MAX_FILE_BYTES:
+        raise RefusedError(f"{path} has {head.size:,} bytes; metier reads at most {MAX_FILE_BYTES:,}", code="too-large",
+                           hint="read it in an editor, or split it into files under references/")  # fmt: skip
+    return head
+
+
+def _sidecar(card: Card) -> Sidecar | None:
+    head = disk.read_head(f"{card.path}/agents/openai.yaml")
+    return None if head.fault else read_sidecar(head.data)
+
+
+def _folder_name(card: Card) -> str:
+    base = card.path.rpartition("/")[2]
+    return base if card.kind == "skill-md" else base.rpartition(".")[0]
+
+
+def _text(data: bytes) -> str | None:
+    if b"\0" in data:
+        return None
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _mime(path: str, text: str | None) -> str:
+    import mimetypes
+
+    return mimetypes.guess_type(path)[0] or ("text/plain" if text is not None else "application/octet-stream")

@@ -1,0 +1,67 @@
+"""From what a person types to the skills it can mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from metier.errors import AmbiguousError, NotFoundError
+from metier.model import SCOPES, Card
+from metier.standard.names import lookup_key, nearest
+
+MAX_SUGGESTIONS = 20
+
+
+def matches(query: str, cards: Sequence[Card], cwd: str) -> list[Card]:
+    """List the skills a query can mean, strongest first: by path, by `scope:name`, by name, by its normal form."""
+    by_path = _by_path(query, cards, cwd)
+    if by_path:
+        return by_path
+    exact = [card for card in cards if card.name == query]
+    if exact:
+        return exact
+    scope, colon, name = query.partition(":")
+    if colon and scope in SCOPES:
+        return [card for card in cards if card.scope == scope and card.name == name]
+    key = lookup_key(query)
+    loose = [card for card in cards if lookup_key(card.name) == key]
+    return loose or [card for card in cards if card.name.rpartition(":")[2] == query]
+
+
+def choose(query: str, cards: Sequence[Card], cwd: str, *, refuse: bool) -> Card:
+    """Give the one skill a query means; a plain name with several copies is an error when the policy refuses."""
+    found = matches(query, cards, cwd)
+    if not found:
+        raise not_found(query, cards)
+    live = [card for card in found if card.state not in {"shadowed", "invalid"}] or found
+    plain = found[0].name == query or lookup_key(found[0].name) == lookup_key(query)
+    rivals = [card for card in found if card.state != "invalid"] if refuse else [c for c in live if c.state == "visible"]
+    if plain and len(rivals) > 1:
+        listed = "\n".join(f"  {card.scope}:{card.name}  {card.path}" for card in rivals)
+        hint = "name it by its path, as scope:name or as plugin:name"
+        raise AmbiguousError(f"'{query}' means {len(rivals)} skills:\n{listed}", hint=hint)
+    return live[0]
+
+
+def not_found(query: str, cards: Sequence[Card]) -> NotFoundError:
+    """Say that there is no such skill, with the nearest names (HE-9)."""
+    names = nearest(query, {card.name for card in cards}, MAX_SUGGESTIONS)
+    hint = f"nearest names: {', '.join(names)}" if names else "no skills were found; 'metier doctor' shows where metier looks"
+    return NotFoundError(f"there is no skill named '{query}'", hint=hint)
+
+
+def _by_path(query: str, cards: Sequence[Card], cwd: str) -> list[Card]:
+    if "/" not in query and "\\" not in query and not query.endswith((".md", ".py")):
+        return []
+    path = query.removesuffix("/SKILL.md").removesuffix("/")
+    absolute = path if path.startswith("/") else _joined(cwd, path)
+    found = [card for card in cards if card.path == absolute]
+    if found or path.startswith(("/", ".")):
+        return found
+    # HE-2: a path below a root, such as mlops/axolotl.
+    return [card for card in cards if card.path in {f"{card.root}/{path}", f"{card.root}/{path}.md"}]
+
+
+def _joined(cwd: str, path: str) -> str:
+    import posixpath
+
+    return posixpath.normpath(posixpath.join(cwd, path))

@@ -1,0 +1,234 @@
+"""Defaults < organisation < user < project < environment < flags → one frozen `Settings`. Pure: texts in, value out.
+
+A project's file may only narrow what its user allows; whatever else it asks for is reported and ignored.
+"""
+
+from __future__ import annotations
+
+from metier.errors import ConfigError
+from metier.light import TYPE_CHECKING, NamedTuple
+from metier.model import SCOPES, Limits, Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Literal
+
+    from metier.model import Scope
+
+    Layer = Literal["organisation", "user", "project", "session"]
+else:
+    Layer = str
+
+
+class Rule(NamedTuple):
+    """Show or hide skills by path or by name (CX-38)."""
+
+    enabled: bool
+    path: str = ""
+    name: str = ""
+    told_by: str = ""
+
+
+class Settings(NamedTuple):
+    """Everything that configuration decides."""
+
+    external_dirs: tuple[str, ...] = ()
+    root_markers: tuple[str, ...] = (".git",)
+    precedence: tuple[Scope, ...] = SCOPES
+    on_collision: str = "first"
+    """`first`: a plain name means the strongest copy. `refuse`: a name with several copies is an error."""
+    hide_unready: bool = False
+    allow_without_frontmatter: bool = False
+    host_platform: str = ""
+    """The surface an agent runs on (telegram, cli, …), for skills disabled on it (HE-14)."""
+    environments: tuple[str, ...] = ()
+    """What is true of where the agent runs (docker, kanban, …), for skills offered only there (HE-13)."""
+    tools: tuple[str, ...] | None = None
+    toolsets: tuple[str, ...] | None = None
+    """What the agent has; `None` when it is not known, and then nothing is hidden for it (HE-24)."""
+    disabled: tuple[str, ...] = ()
+    platform_disabled: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    rules: tuple[Rule, ...] = ()
+    limits: Limits = Limits()
+    problems: tuple[Problem, ...] = ()
+    """What a project's file asked for and may not have."""
+
+
+_TOP = ("external_dirs", "root_markers", "precedence", "on_collision", "hide_unready", "allow_without_frontmatter",
+        "host_platform", "environments", "tools", "toolsets", "skills", "limits")  # fmt: skip
+_SKILLS = ("disabled", "platform_disabled", "config")
+_RULE = ("path", "name", "enabled")
+_NARROWING = frozenset({"on_collision", "hide_unready", "limits"})
+_COLLISIONS = ("first", "refuse")
+
+
+class Source(NamedTuple):
+    """One configuration file, already parsed; its text serves to point at lines."""
+
+    layer: Layer
+    path: str
+    text: str
+    values: Mapping[str, Any]
+
+
+def merge(sources: Iterable[Source], session_rules: tuple[Rule, ...] = ()) -> Settings:
+    """Lay the sources over the defaults, weakest first."""
+    settings = Settings()
+    for source in sources:
+        settings = _narrowed(settings, source) if source.layer == "project" else _laid(settings, source)
+    return settings._replace(rules=settings.rules + session_rules) if session_rules else settings
+
+
+def _laid(settings: Settings, source: Source) -> Settings:
+    _known_keys(source, source.values, _TOP, "")
+    changes: dict[str, Any] = {}
+    for key, value in source.values.items():
+        if key == "skills":
+            changes.update(_skills(settings, source, value))
+        elif key == "limits":
+            changes["limits"] = _limits(settings.limits, source, value)
+        else:
+            changes[key] = _READERS[key](source, key, value)
+    return settings._replace(**changes)
+
+
+def _narrowed(settings: Settings, source: Source) -> Settings:
+    """Take from a project what narrows, and report the rest (decision 17). It never stops a listing."""
+    problems = list(settings.problems)
+
+    def ignored(what: str) -> None:
+        problems.append(Problem(source.path, "WK012", f"Ignored: {what}; a project may only narrow what you allow."))
+
+    for key, value in source.values.items():
+        if key not in _NARROWING:
+            ignored(f"'{key}'")
+        elif key == "on_collision" and value == "refuse":
+            settings = settings._replace(on_collision="refuse")
+        elif key == "hide_unready" and value is True:
+            settings = settings._replace(hide_unready=True)
+        elif key == "limits" and isinstance(value, dict):
+            try:
+                asked = _limits(settings.limits, source, value)
+            except ConfigError as error:
+                ignored(error.message)
+                continue
+            settings = settings._replace(limits=Limits(*map(min, zip(settings.limits, asked, strict=True))))
+        else:
+            ignored(f"'{key} = {value!r}'")
+    return settings._replace(problems=tuple(problems))
+
+
+def _skills(settings: Settings, source: Source, value: Any) -> dict[str, Any]:
+    _table(source, "skills", value)
+    _known_keys(source, value, _SKILLS, "skills.")
+    changes: dict[str, Any] = {}
+    if "disabled" in value:
+        changes["disabled"] = settings.disabled + _words(source, "disabled", value["disabled"])
+    if "platform_disabled" in value:
+        _table(source, "platform_disabled", value["platform_disabled"])
+        pairs = tuple((name, _words(source, name, names)) for name, names in value["platform_disabled"].items())
+        changes["platform_disabled"] = settings.platform_disabled + pairs
+    if "config" in value:
+        rules = _rules(source, value["config"])
+        replaced = {(rule.path, rule.name) for rule in rules}
+        # A later rule with the same selector replaces the earlier one and moves to the end (CX-38).
+        kept = tuple(rule for rule in settings.rules if (rule.path, rule.name) not in replaced)
+        changes["rules"] = kept + rules
+    return changes
+
+
+def _rules(source: Source, value: Any) -> tuple[Rule, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        raise _wrong(source, "config", "must be a list of tables: [[skills.config]]")
+    rules: dict[tuple[str, str], Rule] = {}
+    for item in value:
+        _known_keys(source, item, _RULE, "skills.config.")
+        path, name = str(item.get("path", "")).strip(), str(item.get("name", "")).strip()
+        if bool(path) == bool(name):
+            problem = "gives both a path and a name" if path else "gives neither a path nor a name"
+            raise _wrong(source, "config", f"{problem}: exactly one selects the skills")
+        rule = Rule(_flag(source, "enabled", item.get("enabled", True)), path, name, source.path)
+        rules.pop((path, name), None)
+        rules[path, name] = rule
+    return tuple(rules.values())
+
+
+def _limits(limits: Limits, source: Source, value: Any) -> Limits:
+    _table(source, "limits", value)
+    _known_keys(source, value, Limits._fields, "limits.")
+    for key, number in value.items():
+        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
+            raise _wrong(source, key, "must be a whole number above zero")
+    return limits._replace(**value)
+
+
+def _words(source: Source, key: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise _wrong(source, key, "must be a list of texts")
+    return tuple(value)
+
+
+def _text(source: Source, key: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise _wrong(source, key, "must be a text")
+    return value
+
+
+def _flag(source: Source, key: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong(source, key, "must be true or false")
+    return value
+
+
+def _scopes(source: Source, key: str, value: Any) -> tuple[Scope, ...]:
+    words = _words(source, key, value)
+    known = tuple(scope for word in words for scope in SCOPES if scope == word)
+    if len(known) != len(words):
+        raise _wrong(source, key, f"must be a list of scopes: {', '.join(SCOPES)}")
+    return known + tuple(scope for scope in SCOPES if scope not in known)
+
+
+def _collision(source: Source, key: str, value: Any) -> str:
+    if value not in _COLLISIONS:
+        raise _wrong(source, key, "must be 'first' or 'refuse'")
+    return str(value)
+
+
+_READERS: dict[str, Any] = {
+    "external_dirs": _words, "root_markers": _words, "precedence": _scopes, "on_collision": _collision,
+    "hide_unready": _flag, "allow_without_frontmatter": _flag, "host_platform": _text, "environments": _words,
+    "tools": _words, "toolsets": _words,
+}  # fmt: skip
+
+
+def _table(source: Source, key: str, value: Any) -> None:
+    if not isinstance(value, dict):
+        raise _wrong(source, key, "must be a table")
+
+
+def _known_keys(source: Source, values: Mapping[str, Any], known: tuple[str, ...], prefix: str) -> None:
+    for key in values:
+        if key not in known:
+            nearest = _nearest(key, known)
+            hint = f"did you mean '{prefix}{nearest}'?" if nearest else f"known keys: {', '.join(known)}"
+            raise ConfigError(f"unknown key '{prefix}{key}' at {place_of(source, key)}", hint=hint)
+
+
+def _wrong(source: Source, key: str, what: str) -> ConfigError:
+    return ConfigError(f"'{key}' at {place_of(source, key)} {what}", hint="see docs/reference/configuration.md")
+
+
+def place_of(source: Source, key: str) -> str:
+    """Point at the line of a key: `file:line`."""
+    import re
+
+    found = re.search(rf"^[ \t]*(?:\[+[^\]\n]*)?['\"]?{re.escape(key)}['\"]?[ \t]*[=.\]]", source.text, re.MULTILINE)
+    return f"{source.path}:{source.text.count(chr(10), 0, found.start()) + 1}" if found else source.path
+
+
+def _nearest(key: str, known: tuple[str, ...]) -> str:
+    """Give the known key that shares the most letter pairs, if any comes near."""
+    pairs = {key[i : i + 2] for i in range(len(key) - 1)}
+    score, best = max((2 * len(pairs & {k[i : i + 2] for i in range(len(k) - 1)}) / (len(pairs) + len(k) - 1 or 1), k)
+                      for k in known)  # fmt: skip
+    return best if score >= 0.4 else ""
