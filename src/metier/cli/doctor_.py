@@ -1,0 +1,162 @@
+"""`metier doctor`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from metier import cli
+from metier.cli import output
+
+if TYPE_CHECKING:
+    from metier.cli.argv import Values
+    from metier.diagnosis import Report
+    from metier.discover.agents import Agent
+
+
+def run(values: Values) -> int:
+    """Show what is configured, missing, wrong and slow; or every agent in the table."""
+    if values["agents"]:
+        output.write(_agent_table(as_json=bool(values["json"])))
+        return 0
+    with cli.library(values) as m:
+        report = m.doctor()
+    output.write(output.json_text(report) + "\n" if values["json"] else text(report))
+    return 0
+
+
+def text(report: Report) -> str:
+    """Lay a report out for a person."""
+    parts = (_metier, _project, _folders, _agents, _skills, _problems, _tools, _speed, _attention)
+    return "\n".join(part for show in parts if (part := show(report)))
+
+
+def _metier(report: Report) -> str:
+    memory = report.memory
+    if memory.folder is None:
+        index = "nowhere: no home folder is known; set METIER_HOME"
+    else:
+        state = "can be written" if memory.writable else memory.trouble or "cannot be written: every run reads everything again"
+        size = f"index of {memory.snapshots:,} files, {memory.bytes / 1024:,.0f} KiB"
+        index = f"{memory.folder} ({size}; {state})" if memory.exists else f"{memory.folder} (not there yet; {state})"
+    rows = [
+        ("metier", f"{report.version} on {report.python}, {report.platform}"),
+        ("METIER_HOME", index),
+        ("home", report.home or "not known: folders that begin with ~ are left out; set HOME"),
+    ]
+    for layer in report.configuration:
+        where = layer.path or "nowhere"
+        rows.append((f"{layer.layer} configuration", where if layer.found else f"none ({where})"))
+    return _section("Configuration", rows)
+
+
+def _project(report: Report) -> str:
+    marker = report.project.marker
+    made_by = f"because it holds {marker}" if marker else "the working folder: no marker in it or above it"
+    return _section("Project", [("root", f"{report.project.folder} ({made_by})"), ("asking as", report.asking)])
+
+
+def _folders(report: Report) -> str:
+    if not report.roots:
+        return _heading("Folders") + "None of the folders that metier looks in exists.\n"
+    rows = [
+        (output.clean(root.location), root.scope, root.agent or "-", f"{root.skills:,}", f"{root.stats:,}", root.links,
+         output.clean(root.told_by))
+        for root in report.roots
+    ]  # fmt: skip
+    heads = ("FOLDER", "SCOPE", "AGENT", "SKILLS", "STATS", "LINKS", "NAMED BY")
+    return _heading("Folders, strongest first") + output.table(rows, heads)
+
+
+def _agents(report: Report) -> str:
+    if not report.agents:
+        return _heading("Agents") + "No agent that metier knows has left a trace here.\n"
+    rows = [
+        (one.id, f"{one.skills:,}", f"{one.shadowed:,}", f"{one.same_name:,}", f"{one.invalid:,}", output.clean(one.found_by))
+        for one in report.agents
+    ]
+    heads = ("AGENT", "SEES", "SHADOWED", "SAME NAME", "INVALID", "FOUND BY")
+    return _heading("Agents on this machine, and what each sees here") + output.table(rows, heads)
+
+
+def _skills(report: Report) -> str:
+    skills = report.skills
+    rows = [("found", f"{skills.total:,}")]
+    rows += [(f"by {what}", _counted(counts)) for what, counts in
+             (("scope", skills.scopes), ("state", skills.states), ("readiness", skills.readiness)) if counts]  # fmt: skip
+    rows += [("rules broken", _counted(skills.codes) or "none")]
+    faults = (output.diagnostic_lines(fault.skill, [fault.diagnostic], "  ") for fault in skills.faults)
+    return _section("Skills", rows) + "".join(faults)
+
+
+def _problems(report: Report) -> str:
+    lines = [f"{output.clean(one.path)}: {one.code} {output.clean(one.message)}\n" for one in (*report.problems, *report.truncated)]
+    lines += [f"{output.clean(warning)}\n" for warning in report.warnings]
+    return _heading("Problems with folders") + "".join(lines) if lines else ""
+
+
+def _tools(report: Report) -> str:
+    return _section("Tools", [(tool.name, f"found {tool.note}".rstrip() if tool.found else tool.note) for tool in report.tools])
+
+
+def _speed(report: Report) -> str:
+    speed = report.speed
+    rows = [
+        ("first listing", f"{speed.cold_ms:,.1f} ms, with nothing remembered"),
+        ("next listings", f"{speed.warm_ms:,.1f} ms, {speed.stats:,} stats to see that nothing has changed"),
+    ]
+    rows += [("crowded", f"{output.clean(path)} holds {entries:,} entries that are watched") for path, entries in speed.crowded]
+    rows += [("no skills", f"{output.clean(path)} costs {stats:,} stats and holds no skill") for path, stats in speed.empty]
+    return _section("Speed, measured just now", rows)
+
+
+def _attention(report: Report) -> str:
+    """Sum up: what a person should look at, or that there is nothing."""
+    invalid = report.skills.states.get("invalid", 0)
+    waiting = report.skills.readiness.get("setup_needed", 0)
+    found = [
+        f"{invalid:,} skills cannot be read: metier list --all" if invalid else "",
+        f"{waiting:,} skills lack something they need: metier list --all" if waiting else "",
+        "the index cannot be written, so every listing starts anew" if not report.memory.writable else "",
+        "parts of the folders were not searched" if report.truncated else "",
+        "some folders could not be read as asked" if report.problems else "",
+    ]
+    said = [line for line in found if line]
+    if not said:
+        return output.style("Nothing needs attention.", "green") + "\n"
+    return output.style("Worth a look:", "yellow") + "\n" + "".join(f"  {line}\n" for line in said)
+
+
+def _counted(counts: dict[str, int]) -> str:
+    return ", ".join(f"{number:,} {name}" for name, number in counts.items())
+
+
+def _heading(title: str) -> str:
+    return output.style(title, "bold") + "\n"
+
+
+def _section(title: str, rows: list[tuple[str, str]]) -> str:
+    width = max(len(name) for name, _value in rows)
+    return _heading(title) + "".join(f"  {name.ljust(width)}  {output.clean(value)}\n" for name, value in rows)
+
+
+# --- the table of agents
+
+
+def _agent_table(*, as_json: bool) -> str:
+    from metier.discover.agents import AGENTS
+
+    if as_json:
+        rows = [
+            {**agent._asdict(), "folders": [{"scope": scope, "path": path} for scope, path in agent.folders]} for agent in AGENTS
+        ]
+        return output.json_text({"agents": rows}) + "\n"
+    return "\n".join(map(_agent, AGENTS)) + f"\n{len(AGENTS)} agents, the folders of each strongest first\n"
+
+
+def _agent(agent: Agent) -> str:
+    other = f"  ({', '.join(agent.aliases)})" if agent.aliases else ""
+    out = [f"{output.style(agent.id, 'bold')}  {agent.title}{other}\n"]
+    places = (*agent.folders, *(("plugin", path) for path in agent.plugins))
+    out += [f"  {scope.ljust(9)}{path}\n" for scope, path in places]
+    out.append(f"  {output.style(agent.note, 'dim')}\n" if agent.note else "")
+    return "".join(out)

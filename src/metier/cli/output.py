@@ -1,0 +1,93 @@
+"""How results look: JSON in one place, plain text that pipes well, colour only on a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from metier.disclose.wire import plain
+from metier.light import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from metier.model import Diagnostic
+
+_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
+STATE_STYLES = {"visible": "green", "ask": "yellow", "hidden": "dim", "shadowed": "dim", "invalid": "red",
+                "quarantined": "red", "blocked": "red"}  # fmt: skip
+SEVERITY_STYLES = {"error": "red", "warning": "yellow", "info": "dim"}
+
+
+def write(text: str) -> None:
+    """Print to standard output."""
+    sys.stdout.write(text)
+
+
+def note(text: str) -> None:
+    """Print a remark to standard error, where it spoils no data."""
+    sys.stderr.write(clean(text) + "\n")
+
+
+def json_text(value: Any) -> str:
+    """Give one JSON document for any value made of dicts, lists, named tuples and scalars."""
+    import json
+
+    return json.dumps(plain(value), ensure_ascii=True)
+
+
+def clean(text: str, *, lines: bool = False) -> str:
+    """Make a stranger's text safe for a terminal: no escape sequences, no invisible direction changes."""
+    if text.isascii() and text.isprintable():
+        return text
+    kept = "\n\t" if lines else "\t"
+    return "".join(
+        char if char.isprintable() or char in kept else char.encode("unicode_escape").decode("ascii") for char in text
+    )
+
+
+def coloured() -> bool:
+    """Tell whether to use colour: on a terminal, unless NO_COLOR says otherwise."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def style(text: str, name: str) -> str:
+    """Colour a text, on a terminal."""
+    return f"\x1b[{_STYLES[name]}m{text}\x1b[0m" if coloured() else text
+
+
+def width() -> int:
+    """Give the width to lay a table out in; wide when nobody is looking."""
+    if not sys.stdout.isatty():
+        return 200
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns
+    except OSError:
+        return 100
+
+
+def table(rows: Sequence[Sequence[str]], heads: Sequence[str], styles: Sequence[str] | None = None) -> str:
+    """Lay out columns; the last one is cut to the width of the terminal. `styles` colours the first cell of a row."""
+    if not rows:
+        return ""
+    sizes = [max(len(head), *(len(row[at]) for row in rows)) for at, head in enumerate(heads)]
+    room = max(width() - sum(sizes[:-1]) - 2 * (len(heads) - 1), 20)
+    out = [style("  ".join(head.ljust(size) for head, size in zip(heads, sizes, strict=True)).rstrip(), "bold")]
+    for at, row in enumerate(rows):
+        cells = [cell.ljust(size) for cell, size in zip(row[:-1], sizes, strict=False)]
+        if styles:
+            cells[0] = style(cells[0], styles[at])
+        last = row[-1] if len(row[-1]) <= room else row[-1][: room - 1] + "…"
+        out.append("  ".join([*cells, last]).rstrip())
+    return "\n".join(out) + "\n"
+
+
+def diagnostic_lines(path: str, diagnostics: Iterable[Diagnostic], indent: str = "") -> str:
+    """Give each diagnostic as `place: code message`, with its hint below."""
+    out = []
+    for one in diagnostics:
+        place = f"{clean(path)}/{one.path}" if not path.endswith(one.path) else clean(path)
+        code = style(one.code, SEVERITY_STYLES[one.severity])
+        out.append(f"{indent}{place}:{one.line}:{one.column}: {code} {clean(one.message)}\n{indent}    hint: {clean(one.hint)}\n")
+    return "".join(out)
