@@ -36,7 +36,7 @@ def files(root: str) -> list[str]:
         has_skill = "SKILL.md" in names
         folders[:] = [name for name in folders if name not in EXCLUDED and not (has_skill and name in SUPPORT)]
         if has_skill:
-            found.append(os.path.join(folder, "SKILL.md"))  # noqa: PTH118
+            found.append(os.path.join(folder, "SKILL.md"))
     return sorted(found, key=lambda path: os.path.relpath(path, root))
 
 
@@ -58,9 +58,9 @@ def frontmatter(text: str) -> tuple[dict[str, Any], str]:
 
 def card(root: str, path: str) -> dict[str, Any]:
     """Return one skill's name, description and category."""
-    with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+    with open(path, encoding="utf-8", errors="replace") as file:
         fields, body = frontmatter(file.read(HEAD_CHARS))
-    parts = os.path.relpath(path, root).split(os.sep)  # noqa: PTH206
+    parts = os.path.relpath(path, root).split(os.sep)
     description = str(fields.get("description") or "")
     if not description:
         lines = (line.strip() for line in body.splitlines())

@@ -290,7 +290,7 @@ def main() -> None:
         _write(chosen.json, before, times, answer, counted, bench)
 
 
-def _write(  # noqa: PLR0913, PLR0917
+def _write(
     file: Path, before: dict[str, Any], times: Times, answer: list[Figure], counted: Counted, bench: Bench
 ) -> None:
     content = {

@@ -93,5 +93,5 @@ def environment(home: str) -> dict[str, str]:
     """Return this environment with every path metier consults led into `home`."""
     env = {**os.environ, "HOME": home, "METIER_HOME": f"{home}/state", "METIER_CONFIG": f"{home}/metier.toml"}
     if "PYTHONPATH" in env:  # children start elsewhere
-        env["PYTHONPATH"] = os.pathsep.join(os.path.abspath(part) for part in env["PYTHONPATH"].split(os.pathsep))  # noqa: PTH100
+        env["PYTHONPATH"] = os.pathsep.join(os.path.abspath(part) for part in env["PYTHONPATH"].split(os.pathsep))
     return env

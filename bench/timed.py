@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def library(tree: str, home: str) -> dict[str, Any]:
     """Open the library, list every skill, close it."""
-    import metier  # noqa: PLC0415 - the floors must run without it
+    import metier
 
     with metier.open(roots=[tree], home=home) as opened:
         count = len(opened.skills())
@@ -31,7 +31,7 @@ def library(tree: str, home: str) -> dict[str, Any]:
 
 def memory(tree: str, home: str) -> dict[str, Any]:
     """List every skill and say what the process then holds, and what it held at most."""
-    import metier  # noqa: PLC0415
+    import metier
 
     with metier.open(roots=[tree], home=home) as opened:
         cards = opened.skills()
@@ -40,23 +40,23 @@ def memory(tree: str, home: str) -> dict[str, Any]:
 
 def reload(tree: str, home: str) -> dict[str, Any]:
     """List, change one skill, reload, and say how many skills were read again; then put the skill back."""
-    import metier  # noqa: PLC0415
+    import metier
 
-    folder = min(os.listdir(tree))  # noqa: PTH208
+    folder = min(os.listdir(tree))
     path = f"{tree}/{folder}/SKILL.md"
     with metier.open(roots=[tree], home=home) as opened:
         count = len(opened.skills())
-        with open(path, "rb") as file:  # noqa: PTH123
+        with open(path, "rb") as file:
             before = file.read()
-        stat = os.stat(path)  # noqa: PTH116
+        stat = os.stat(path)
         try:
-            with open(path, "ab") as file:  # noqa: PTH123
+            with open(path, "ab") as file:
                 file.write(b"\nOne more line.\n")
             opened.reload()
             reads = getattr(opened, "last_reads", None)
             listed = len(opened.skills())
         finally:
-            with open(path, "wb") as file:  # noqa: PTH123
+            with open(path, "wb") as file:
                 file.write(before)
             os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     return {"count": min(count, listed), "reads": reads}
@@ -73,7 +73,7 @@ def warm_floor(tree: str, home: str) -> dict[str, Any]:  # noqa: ARG001
 
 
 def _resident() -> dict[str, int]:
-    with open("/proc/self/status", encoding="ascii", errors="replace") as file:  # noqa: PTH123
+    with open("/proc/self/status", encoding="ascii", errors="replace") as file:
         lines = [line.split() for line in file]
     found = {line[0]: int(line[1]) * 1024 for line in lines if line[0] in {"VmRSS:", "VmHWM:"}}
     return {"resident": found["VmRSS:"], "peak": found["VmHWM:"]}

@@ -138,7 +138,7 @@ def _write_all(root: Path, count: int, seed: int) -> int:
         flow += any("flow" in part for part in shape)
         name = _name(rng, number)
         folder = f"{root}/{name}"
-        os.mkdir(folder)  # noqa: PTH102 - a Path for each of 300,000 entries doubles the time
+        os.mkdir(folder)
         _put(f"{folder}/SKILL.md", _skill_text(rng, name, shape, bodies))
         _support_files(rng, folder, bodies)
     return flow
@@ -165,14 +165,14 @@ def _filler(rng: random.Random, *, not_ascii: bool) -> bytes:
     lines: list[str] = []
     for _ in range(20_000):
         kind = rng.random()
-        words = _words(rng, rng.randrange(8, 110), not_ascii=not_ascii and rng.random() < 0.1)  # noqa: PLR2004
-        if kind < 0.28:  # noqa: PLR2004 - shares of blank lines, headings, lists and fences
+        words = _words(rng, rng.randrange(8, 110), not_ascii=not_ascii and rng.random() < 0.1)
+        if kind < 0.28:
             lines.append("")
-        elif kind < 0.36:  # noqa: PLR2004
+        elif kind < 0.36:
             lines.append(f"{'#' * rng.randrange(1, 4)} {words[:40]}")
-        elif kind < 0.56:  # noqa: PLR2004
+        elif kind < 0.56:
             lines.append(f"- {words}")
-        elif kind < 0.60:  # noqa: PLR2004
+        elif kind < 0.60:
             lines.append(rng.choice(("```", "```bash", "---", "| a | b |")))
         else:
             lines.append(words)
@@ -206,7 +206,7 @@ def _described(rng: random.Random, text: str) -> list[str]:
     middle = text.find(" ", len(text) // 2)
     quoted = f"{text[:middle]}: {text[middle + 1 :]}" if middle > 0 else text  # a colon is why people quote
     if style == "double":
-        return [f'description: "{quoted}"' if rng.random() < 0.9 else f'description: "Say \\"go\\": {quoted}"']  # noqa: PLR2004
+        return [f'description: "{quoted}"' if rng.random() < 0.9 else f'description: "Say \\"go\\": {quoted}"']
     if style == "single":
         return [f"description: 'It''s {quoted}'"]
     if style in {"wrapped", "folded", "literal"}:
@@ -230,7 +230,7 @@ def _other_keys(rng: random.Random, shape: tuple[str, ...]) -> list[str]:
     return lines
 
 
-def _shaped(rng: random.Random, part: str) -> list[str]:  # noqa: PLR0911 - one return for each shape
+def _shaped(rng: random.Random, part: str) -> list[str]:
     items = [rng.choice(WORDS) for _ in range(_quantile(rng, LIST_ITEMS))]
     flow = '{"icon": "star", "requires": {"bins": ["' + '", "'.join(items[:3]) + '"]}}'
     if part == "list":
@@ -254,7 +254,7 @@ def _support_files(rng: random.Random, folder: str, bodies: Bodies) -> None:
     folders = _pick(rng, FOLDERS)
     for kind in folders:
         name = _pick(rng, OTHER_FOLDERS) if kind == "other" else kind
-        os.mkdir(f"{folder}/{name}")  # noqa: PTH102
+        os.mkdir(f"{folder}/{name}")
         if name == "agents":
             _put(f"{folder}/agents/openai.yaml", b'interface:\n  display_name: "Filler"\n')
             continue
@@ -263,7 +263,7 @@ def _support_files(rng: random.Random, folder: str, bodies: Bodies) -> None:
             # Nothing here reads them: their number matters, their size does not.
             _put(f"{folder}/{name}/part-{number}.{suffix}", bodies.cut(rng, 200))
     if folders and folders[0] != "other" and rng.random() < SHARE_DEEPER_FOLDER:
-        os.mkdir(f"{folder}/{folders[0]}/deeper")  # noqa: PTH102
+        os.mkdir(f"{folder}/{folders[0]}/deeper")
         _put(f"{folder}/{folders[0]}/deeper/part.md", b"filler\n")
 
 

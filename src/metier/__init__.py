@@ -1,10 +1,9 @@
 """metier: the skills system for AI agents.
 
-    import metier
-
-    with metier.open() as m:
-        for card in m.skills():
-            print(card.name, card.state, card.tokens)
+>>> import metier
+>>> with metier.open() as m:
+...     for card in m.skills():
+...         print(card.name, card.state, card.tokens)
 """
 
 from __future__ import annotations
@@ -29,7 +28,34 @@ _HOMES = {
     ),
 }  # fmt: skip
 
-__all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604
+__all__ = [
+    "AmbiguousError",
+    "Body",
+    "Card",
+    "Category",
+    "Change",
+    "Checked",
+    "Choice",
+    "ConfigError",
+    "Diagnostic",
+    "File",
+    "IntegrityError",
+    "Library",
+    "MetierError",
+    "NotFoundError",
+    "Problem",
+    "RefusedError",
+    "Root",
+    "Rule",
+    "SandboxError",
+    "Settings",
+    "SourceError",
+    "StoreError",
+    "UsageError",
+    "Why",
+    "__version__",
+    "open",
+]
 
 if TYPE_CHECKING:
     from metier.app import Library, open_library as open  # noqa: A004

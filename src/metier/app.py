@@ -9,13 +9,14 @@ import gc
 import os
 import sys
 import time
+
 from metier import __version__, pipeline
 from metier.catalogue.disk import DiskShelf, NoShelf
 from metier.catalogue.snapshot import FORMAT
+from metier.disclose.wire import listing_json
 from metier.discover import disk, env as host
 from metier.discover.agents import AGENTS, agent_named
 from metier.discover.scopes import Place, given_roots, project_root_candidates, roots_for
-from metier.disclose.wire import listing_json
 from metier.errors import ConfigError, NotFoundError, UsageError
 from metier.light import TYPE_CHECKING
 from metier.model import Category, Change
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from metier.diagnosis import Report
     from metier.discover.agents import Agent
-    from metier.model import Body, Card, Checked, Digest, File, Problem, Root, Why
+    from metier.model import Body, Card, Checked, Digest, File, Limits, Problem, Root, Why
     from metier.settings import Rule, Settings, Source
 
 LISTED = frozenset({"visible", "ask"})
@@ -68,7 +69,7 @@ def _agent(name: str | None) -> Agent | None:
         from metier.standard.names import nearest
 
         near = ", ".join(nearest(name, [agent.id for agent in AGENTS], 3))
-        raise UsageError(f"there is no agent named '{name}'", hint=f"did you mean {near}? 'metier doctor' lists all")
+        raise UsageError(f"there is no agent named '{name}'", hint=f"did you mean {near}? 'metier doctor --agents' lists all")
     return found
 
 
@@ -96,10 +97,13 @@ class Library:
         self.shelf = DiskShelf(f"{self.data}/index", self.home) if self.data else NoShelf()
         self.machine = host.HostMachine(env, self.home)
         self.last_reads = 0
+        self.progress: Callable[[str, int], None] = lambda _what, _count: None
+        """Told how far long work has come; a door may put a meter here."""
         self.scope_problems: tuple[Problem, ...] = ()
         self._later: list[Callable[[], None]] = []
         edition = f"{__version__}/{FORMAT}/{sys.implementation.cache_tag}"
-        self._ports = pipeline.Ports(disk, self.shelf, self.machine, time.time_ns, lambda: os.urandom(16), self._later.append, edition)
+        self._ports = pipeline.Ports(disk, self.shelf, self.machine, time.time_ns, lambda: os.urandom(16), 
+                                     lambda count: self.progress("folders", count), self._later.append, edition)  # fmt: skip
         self._glance: pipeline.Glance | None = None
         self._catalogue: pipeline.Catalogue | None = None
 
@@ -235,11 +239,10 @@ class Library:
         self.catalogue()
         self._settle()  # the second listing below is to find what the first one learnt
         bare = self._ports._replace(shelf=NoShelf(), later=lambda _work: None)
-        limits = self.agent.limits if self.agent and self.agent.limits else self.settings.limits
         return examine(self, Probe(
             time.perf_counter,
             lambda path: os.access(path, os.W_OK),
-            lambda: pipeline.catalogue(pipeline.glance(self.roots(), limits, bare), self._policy, bare),
+            lambda: pipeline.catalogue(pipeline.glance(self.roots(), self._limits, bare), self._policy, bare),
             lambda: Library(self.env, self.cwd, self.agent, self.given, self.rules).catalogue(),
         ))  # fmt: skip
 
@@ -271,15 +274,18 @@ class Library:
         return scopes.roots
 
     @property
+    def _limits(self) -> Limits:
+        return self.agent.limits if self.agent and self.agent.limits else self.settings.limits
+
+    @property
     def _policy(self) -> Policy:
         agent = self.agent
         world = World(sys.platform, agent.product if agent else "")
         return Policy(self.settings, world, keep_duplicates=agent is not None and agent.duplicates == "keep")
 
     def _look(self) -> pipeline.Glance:
-        limits = self.agent.limits if self.agent and self.agent.limits else self.settings.limits
         with _collector_off():
-            glanced = pipeline.glance(self.roots(), limits, self._ports)
+            glanced = pipeline.glance(self.roots(), self._limits, self._ports)
         self.last_reads = glanced.reads
         return glanced
 
@@ -306,7 +312,8 @@ class Library:
         settings = merge(sources, rules)
         project = host.project_root(project_root_candidates(self.cwd), settings.root_markers)
         narrowing = self._project_source(project)
-        return (merge([*sources, narrowing], rules) if narrowing else settings), project
+        settings = merge([*sources, narrowing], rules) if narrowing else settings
+        return settings._replace(rules=tuple(host.canonical_rule(rule, self.home) for rule in settings.rules)), project
 
     def _project_source(self, project: str) -> Source | None:
         """Read the project's own file. A stranger's broken file is a warning, never the end of a listing."""

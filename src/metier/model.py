@@ -78,6 +78,8 @@ class Root(NamedTuple):
     links: Links = "follow"
     within: str = ""
     """With links = contained: the folder that a link's target must stay inside."""
+    named: bool = False
+    """Whether a person named it, so that its absence is worth a word and a manifest above it counts."""
     hidden: bool = False
     """Whether folders whose names begin with a dot are searched too, as when a whole project is checked."""
 

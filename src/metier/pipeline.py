@@ -18,10 +18,10 @@ except ImportError:
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from metier.discover.found import Survey
     from metier.model import Card, Key, Limits, Root
     from metier.ports import Disk, Machine, Shelf
     from metier.resolve.policy import Policy
+    from metier.survey import Survey
 
     Facts = dict[tuple[str, str], bool]
 
@@ -34,6 +34,8 @@ class Ports(NamedTuple):
     machine: Machine
     clock_ns: Callable[[], int]
     token: Callable[[], bytes]
+    progress: Callable[[int], None]
+    """Told from time to time how many folders of a root have been visited."""
     later: Callable[[Callable[[], None]], None]
     """Takes what can be done after the answer: writing down what was learnt."""
     edition: str
@@ -113,7 +115,7 @@ def standing(roots: Sequence[Root], disk: Disk) -> tuple[list[Root], list[Proble
             present.append(root)
         elif kind is not None:
             problems.append(Problem(root.location, "WK002", "This root is not a folder."))
-        elif root.scope == "external":
+        elif root.named:
             problems.append(Problem(root.location, "WK009", f"This root does not exist ({root.told_by})."))
     return present, problems
 
@@ -130,7 +132,7 @@ def look(root: Root, limits: Limits, ports: Ports) -> Seen:
 
     known = snapshot.survey_of(ports.shelf.load(name + ".rest"), root.location, watch) if watch else None
     started, token = ports.clock_ns(), ports.token()
-    found = survey(root, limits, ports.disk, known.known if known else None, plugin)
+    found = survey(root, limits, ports.disk, known.known if known else None, plugin, ports.progress)
 
     def keep() -> None:
         watched, rest = snapshot.encode(found, root.location, token, started)
@@ -143,14 +145,14 @@ def look(root: Root, limits: Limits, ports: Ports) -> Seen:
 
 def plugin_above(root: Root, disk: Disk) -> str:
     """Name the plugin that a plugin's own skills folder belongs to: its manifest lies above the root (CX-30)."""
-    if root.scope not in {"plugin", "external"}:
+    if not root.named:
         return ""
     folder = root.location
     for _level in range(2):
         folder = folder.rpartition("/")[0]
         for where in MANIFESTS if folder else ():
             if disk.kind_of(f"{folder}/{where}") == "file":
-                from metier.discover.walk import plugin_name
+                from metier.discover.heads import plugin_name
 
                 name, _problem = plugin_name(disk.read_head(f"{folder}/{where}", MANIFEST_BYTES), where, folder)
                 if name:

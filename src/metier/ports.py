@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
     from metier.model import Head, Key, Listing
 
 class Disk(Protocol):
@@ -31,8 +34,24 @@ class Disk(Protocol):
     def list_folder(self, path: str) -> Listing:
         """List a folder."""
 
+    def apart(self, task: Callable[[], bytes]) -> Answer | None:
+        """Start a task in another process; `None` where that cannot be done."""
+
     def read_head(self, path: str, at_least: int = ...) -> Head:
         """Read the beginning of a regular file, never following a link or waiting for a pipe."""
+
+
+class Answer(Protocol):
+    """What another process is working on; leaving the `with` block ends that process."""
+
+    def __enter__(self) -> Answer:
+        """Use the answer in a `with` block."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Leave no process behind."""
+
+    def result(self) -> bytes | None:
+        """Wait for the bytes; `None` when the other process failed."""
 
 
 class Machine(Protocol):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from metier.disclose import levels
@@ -11,18 +10,22 @@ from metier.disclose.tokens import estimate
 from metier.discover import disk
 from metier.discover.walk import survey
 from metier.errors import NotFoundError, RefusedError, UsageError
-from metier.model import Body, Card, Checked, Diagnostic, Digest, Document, File, Limits, Root, Sidecar, Why
+from metier.model import Body, Card, Checked, Diagnostic, Digest, Document, File, Limits, Needs, Root, Sidecar, Why
 from metier.resolve.gates import missing_of
 from metier.standard.checks import Skill, check as check_skill
 from metier.standard.digest import TreeFile, tree_digest
 from metier.standard.document import MAX_FILE_BYTES, read_document
-from metier.standard.needs import Needs, read_needs
+from metier.standard.needs import read_needs
 from metier.standard.rules import diagnose
-from metier.standard.sidecar import read_sidecar
+from metier.standard.sidecar import MAX_BYTES, read_sidecar
 
 if TYPE_CHECKING:
-    from metier.app import Library
+    from collections.abc import Iterable, Sequence
 
+    from metier.app import Library
+    from metier.model import Head, Kind
+
+SIDECAR_BYTES = MAX_BYTES + 1
 NO_NEEDS: dict[str, list[str]] = {"env": [], "files": [], "commands": [], "tools": []}
 
 
@@ -31,7 +34,7 @@ def body_of(library: Library, name: str) -> Body:
     card = _readable(library, name)
     if card.kind == "code":
         return _code_body(library, card)
-    head = _read(card, _main_file(card))
+    head = _read(_main_file(card))
     file = _main_file(card).rpartition("/")[2]
     document = read_document(head.data, folder=_folder_name(card), file=file, kind=card.kind, size=len(head.data))
     assert document is not None  # the whole file was given
@@ -50,7 +53,7 @@ def body_of(library: Library, name: str) -> Body:
 def _code_body(library: Library, card: Card) -> Body:
     from metier.standard.code import read_code
 
-    head = _read(card, card.path)
+    head = _read(card.path)
     facts = read_code(head.data, _folder_name(card))
     content = head.data.decode(errors="replace")
     fields = {} if facts is None else {
@@ -114,12 +117,12 @@ def _check_one(path: str, file: str, known: tuple[Diagnostic, ...]) -> Checked:
     base = path.rpartition("/")[2]
     if head.fault or path.endswith(".py"):
         return Checked(path, not any(note.severity == "error" for note in known), known)
-    kind = "skill-md" if file else "flat-md"
+    kind: Kind = "skill-md" if file else "flat-md"
     folder = base if file else base.removesuffix(".md")
     document = read_document(head.data, folder=folder, file=file or base, kind=kind, size=len(head.data))
     assert document is not None
     files = frozenset(piece.path for piece in disk.tree(path)) if file else frozenset()
-    sidecar = read_sidecar(None if (side := disk.read_head(f"{path}/agents/openai.yaml")).fault else side.data) if file else None
+    sidecar = read_sidecar(None if (side := disk.read_head(f"{path}/agents/openai.yaml", SIDECAR_BYTES)).fault else side.data) if file else None
     notes = [*_body_faults(head.data, file or base), *(sidecar.diagnostics if sidecar else ())]
     notes += read_needs(document.fields, document.spans, None, file or base)[2]
     body = head.data[document.body_at :].decode(errors="replace")
@@ -154,7 +157,7 @@ def why(library: Library, name: str) -> Why:
     if library.agent is not None and library.given is None:
         elsewhere = library.as_agent(None).catalogue().cards
     found = library.catalogue()
-    return explain(name, found.cards, elsewhere, found.problems, asker=asker, cwd=library.cwd)
+    return explain(name, found.cards, elsewhere, found.problems, asker=asker, cwd=library.cwd, real=disk.real)
 
 
 def digest_of(library: Library, card: Card) -> Digest:
@@ -231,7 +234,7 @@ def _main_file(card: Card) -> str:
     return f"{card.path}/{name}"
 
 
-def _read(card: Card, path: str) -> disk.Head:
+def _read(path: str) -> Head:
     head = disk.read_head(path, MAX_FILE_BYTES)
     if head.fault:
         hint = "list again to see what is there" if disk.kind_of(path) is None else "check what it is and its permissions"
@@ -244,7 +247,7 @@ def _read(card: Card, path: str) -> disk.Head:
 
 
 def _sidecar(card: Card) -> Sidecar | None:
-    head = disk.read_head(f"{card.path}/agents/openai.yaml")
+    head = disk.read_head(f"{card.path}/agents/openai.yaml", SIDECAR_BYTES)
     return None if head.fault else read_sidecar(head.data)
 
 

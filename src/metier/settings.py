@@ -112,6 +112,8 @@ def _narrowed(settings: Settings, source: Source) -> Settings:
             except ConfigError as error:
                 ignored(error.message)
                 continue
+            if any(wanted > allowed for wanted, allowed in zip(asked, settings.limits, strict=True)):
+                ignored("limits above your own")
             settings = settings._replace(limits=Limits(*map(min, zip(settings.limits, asked, strict=True))))
         else:
             ignored(f"'{key} = {value!r}'")

@@ -30,7 +30,7 @@ Say which requests this skill is for, in the words people use.
 
 def scaffold(library: Library, name: str, folder: str | None, description: str) -> str:
     """Write `NAME/SKILL.md` below a folder; nothing that exists is touched."""
-    faults = name_faults(name, "")
+    faults = name_faults(name, "") or (() if name else (("SK030", "a skill needs a name", "give one, such as release-notes"),))
     if faults:
         raise UsageError(f"'{name}' is not a valid skill name: {faults[0][1]}", hint=faults[0][2])
     text = " ".join(description.split()) or f"Describe what {name} does, and when an agent should use it."

@@ -55,7 +55,7 @@ class DiskShelf:
     def _ready(self) -> None:
         if os.path.isdir(self.folder):
             return
-        if self.home and not os.path.isdir(self.home):
+        if self.home and self.folder.startswith(self.home + "/") and not os.path.isdir(self.home):
             raise FileNotFoundError(2, f"the home folder {self.home} does not exist")
         os.makedirs(self.folder, mode=0o700, exist_ok=True)
 

@@ -2,8 +2,9 @@
 
 The layout is private to one version of metier on one version of Python, and says so in its file name. Two files
 that share a token: the watch list (paths and the stats they had), which is all that a warm start decodes, and the
-rest; with them a view for each way of asking, which holds the finished cards. A file whose stat was taken so soon after its change that a second change could hide behind the same stat
-is written with a stat that never matches, so the next start reads it again: the racy-timestamp rule.
+rest; with them a view for each way of asking, which holds the finished cards. A file whose stat was taken so soon after
+its change that a second change could hide behind the same stat is written with a stat that never matches, so the next
+start reads it again: the racy-timestamp rule.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from __future__ import annotations
 import marshal
 from zlib import crc32
 
-from metier.discover.found import LEAF, Known, Survey
 from metier.light import TYPE_CHECKING, NamedTuple
-from metier.model import Card, Diagnostic, Entry, Gates, Needs, Problem, Sidecar, Tool, packed, unpacked
+from metier.model import Card, Diagnostic, Problem, packed, unpacked
+from metier.survey import plain_rest, survey_from
 
 if TYPE_CHECKING:
     from typing import Any
 
     from metier.model import Key
+    from metier.survey import Survey
 
 FORMAT = "1"
 """Raise it whenever anything stored here changes its meaning."""
@@ -62,16 +64,7 @@ def encode(survey: Survey, root: str, token: bytes, started_ns: int) -> tuple[by
     keys = _sure_keys(known.keys, started_ns)
     settled = not any(problem.code == "WK004" for problem in survey.problems)
     paths = _below(root, survey)
-    memos = known.memos
-    rest = (
-        [(path, node) for path, node in known.nodes.items() if node is not LEAF],
-        [(path, memo[0], *_plain(memo[1])) for path, memo in memos.items() if memo[1].__class__ is not Entry],
-        [_plain_entry(entry) for entry in survey.entries],
-        [memo[0] if (memo := memos.get(entry_file(entry))) else None for entry in survey.entries],
-        [tuple(problem) for problem in survey.problems],
-        [tuple(problem) for problem in survey.truncated],
-        survey.categories,
-    )
+    rest = plain_rest(survey)
     return sealed((paths, keys, settled), token), sealed(rest, token)
 
 
@@ -99,17 +92,8 @@ def survey_of(data: bytes | None, root: str, watch: Watch) -> Survey | None:
     found = opened(data)
     if found is None or found[0] != watch.token or not watch.keys:
         return None
-    nodes, memos, rows, circumstances, problems, truncated, categories = found[1]
-    entries = [_entry(row) for row in rows]
     paths = [root if path == "." else f"{root}/{path}" for path in watch.paths]
-    listed = {entry.path: LEAF for entry in entries if entry.file == "SKILL.md"}
-    listed.update(nodes)
-    read = {path: (circumstance, _value(tag, value)) for path, circumstance, tag, value in memos}
-    read.update((entry_file(entry), (circumstance, entry))
-                for entry, circumstance in zip(entries, circumstances, strict=True) if circumstance)  # fmt: skip
-    known = Known(dict(zip(paths, unpacked(watch.keys), strict=True)), listed, read)
-    return Survey(entries, [Problem(*row) for row in problems], [Problem(*row) for row in truncated], categories,
-                  known, 0)  # fmt: skip
+    return survey_from(found[1], dict(zip(paths, unpacked(watch.keys), strict=True)))
 
 
 def encode_view(view: View, token: bytes) -> bytes:
@@ -164,45 +148,9 @@ def _sure(key: Key, started_ns: int) -> Key:
     return key if changed < started_ns - slack else (0, 0, 0, 0)
 
 
-def entry_file(entry: Entry) -> str:
-    """Give the path of the file that an entry was read from."""
-    return f"{entry[1]}/{entry[2]}" if entry[2] else entry[1]
-
-
-def _plain(value: Any) -> tuple[str, Any]:
-    if isinstance(value, Sidecar):
-        return "sidecar", (value.interface, [tuple(tool) for tool in value.tools], *value[2:4],
-                           [tuple(note) for note in value.diagnostics])  # fmt: skip
-    return "", value
-
-
-def _value(tag: str, value: Any) -> Any:
-    if tag == "sidecar":
-        interface, tools, allow, products, notes = value
-        return Sidecar(interface, tuple(Tool(*tool) for tool in tools), allow, products,
-                       tuple(Diagnostic(*note) for note in notes))  # fmt: skip
-    return value
-
-
-def _plain_entry(entry: Entry) -> tuple[Any, ...]:
-    if entry[10] is None and entry[11] is None and not entry[12]:
-        return tuple(entry)
-    gates, needs, notes = entry[10:]
-    return (*entry[:10], tuple(gates) if gates else None, tuple(needs) if needs else None,
-            tuple(tuple(note) for note in notes))  # fmt: skip
-
-
-def _entry(row: tuple[Any, ...]) -> Entry:
-    if row[10] is None and row[11] is None and not row[12]:
-        return Entry(*row)
-    gates, needs, notes = row[10:]
-    return Entry(*row[:10], Gates(*gates) if gates else None, Needs(*needs) if needs else None,
-                 tuple(Diagnostic(*note) for note in notes))  # fmt: skip
-
-
 def _plain_card(card: Card) -> tuple[Any, ...]:
     return (*card[:11], tuple(tuple(note) for note in card.diagnostics), *card[12:])
 
 
 def _card(row: tuple[Any, ...]) -> Card:
-    return Card(*row[:11], tuple(Diagnostic(*note) for note in row[11]), *row[12:])
+    return Card._make((*row[:11], tuple(Diagnostic(*note) for note in row[11]), *row[12:]))

@@ -70,11 +70,16 @@ def library(values: Values) -> Library:
 
     roots = values["root"]
     assert isinstance(roots, list)
-    folder = values["C"]
-    return open_library(roots=roots or None, agent=text_of(values["agent"]), cwd=text_of(folder))
+    found = open_library(roots=roots or None, agent=text_of(values["agent"]), cwd=text_of(values["C"]))
+    if sys.stderr.isatty():
+        from metier.cli.meter import Meter
+
+        found.progress = Meter()
+    return found
 
 
 def text_of(value: object) -> str | None:
+    """Give the value of an option that takes a text."""
     return value if isinstance(value, str) else None
 
 
@@ -99,14 +104,14 @@ def _report(error: MetierError, *, as_json: bool) -> int:
 
 
 def _survive_odd_names() -> None:
-    """A file name that is not UTF-8 must never end a listing: print it escaped."""
+    """Print a file name that is not UTF-8 escaped: it must never end a listing."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
 
 
 def _forget_stdout() -> None:
-    """The reader is gone, as with `| head`: keep Python from complaining about it while it ends."""
+    """Keep Python from complaining while it ends: the reader is gone, as with `| head`."""
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -115,7 +115,7 @@ def _attention(report: Report) -> str:
     waiting = report.skills.readiness.get("setup_needed", 0)
     found = [
         f"{invalid:,} skills cannot be read: metier list --all" if invalid else "",
-        f"{waiting:,} skills lack something they need: metier list --all" if waiting else "",
+        f"{waiting:,} skills lack something they need: metier show NAME says what" if waiting else "",
         "the index cannot be written, so every listing starts anew" if not report.memory.writable else "",
         "parts of the folders were not searched" if report.truncated else "",
         "some folders could not be read as asked" if report.problems else "",

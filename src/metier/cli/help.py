@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from metier.cli.argv import Command, Option
 from metier.cli.table import COMMANDS, COMMON
+from metier.light import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from metier.cli.argv import Command, Option
 
 
 def overview() -> str:

@@ -39,14 +39,21 @@ def _text(m: Library, cards: list[Card], *, everything: bool) -> str:
     clean = output.clean
     heads = ("NAME", "SCOPE", "STATE", "TOKENS", "DESCRIPTION")
     rows = [
-        (clean(card.name), card.scope, card.state, str(card.tokens),
-         clean("; ".join(card.reasons)) if card.state not in {"visible", "ask"} else clean(card.description))
+        (clean(card.name), card.scope, card.state, str(card.tokens), clean(_last(card)))
         for card in cards
     ]  # fmt: skip
     if everything:
         heads = (*heads[:-1], "DESCRIPTION OR REASON")
     text = output.table(rows, heads, [output.STATE_STYLES[card.state] for card in cards])
     return (text or "No skills are visible here.\n") + _remarks(m, cards)
+
+
+def _last(card: Card) -> str:
+    """Give what the last column says: why it is not visible, or what it is for and what it still needs."""
+    reasons = "; ".join(card.reasons)
+    if card.state not in {"visible", "ask"}:
+        return reasons
+    return f"({reasons}) {card.description}" if reasons else card.description
 
 
 def _remarks(m: Library, cards: list[Card]) -> str:

@@ -137,7 +137,8 @@ def _examples(built: Stage) -> None:
         output.write(_heading(step.title, step.about))
         output.write(output.style(f"$ {_command(step)}", "cyan") + "\n")
         answer = built.ask(step.words)
-        output.write(_fitted(answer.text) if step.words[0] == "list" else _first(answer.text, step.lines))
+        table = step.words[0] == "list"
+        output.write(_fitted(answer.text, built.folder) if table else _first(answer.text, step.lines))
         output.write(answer.remarks)
 
 
@@ -156,10 +157,17 @@ def _first(text: str, lines: int) -> str:
     return "\n".join(every[:lines]) + f"\n… and {len(every) - lines} more lines\n"
 
 
-def _fitted(text: str) -> str:
+def _fitted(text: str, folder: str) -> str:
     """Cut the rows of a table to the terminal: it was laid out for longer paths than are shown."""
     table, blank, rest = text.partition("\n\n")
-    return "\n".join(_cut(line, output.width()) for line in table.split("\n")) + blank + rest
+    rows = (_cut(_without_tail(line, folder), output.width()) for line in table.split("\n"))
+    return "\n".join(rows) + blank + rest
+
+
+def _without_tail(line: str, folder: str) -> str:
+    """Drop the beginning of the temporary folder's path where the table has cut off its rest."""
+    known = next((size for size in range(len(folder), 0, -1) if line.endswith(f"{folder[:size]}…")), 0)
+    return f"{line[: -known - 1]}…" if known else line
 
 
 def _cut(line: str, width: int) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from metier.errors import NotFoundError, RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LINKED = ("references", "templates", "scripts", "assets")
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 try:
     from _json import encode_basestring_ascii as quoted  # the C half of json, without the rest of it
 except ImportError:  # another Python than CPython
-    from json.encoder import encode_basestring_ascii as quoted  # type: ignore[assignment]
+    from json.encoder import encode_basestring_ascii as quoted
 
 def plain(value: Any) -> Any:
     """Turn named tuples, at any depth, into dicts."""

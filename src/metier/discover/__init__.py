@@ -1,0 +1,1 @@
+"""Stage 1: from scopes to roots, and from roots to what lies below them."""

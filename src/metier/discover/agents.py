@@ -91,7 +91,7 @@ AGENTS: tuple[Agent, ...] = (
             ("admin", "/etc/codex/skills"),
         ),
         reach="ancestors", duplicates="keep", limits=Limits(depth=6, folders=2_000, entries=20_000),
-        follow=("project", "user", "admin"), product="codex", plugins=(f"{_CODEX}/plugins/cache",),
+        follow=("project", "user", "admin", "plugin"), product="codex", plugins=(f"{_CODEX}/plugins/cache",),
         aliases=("codex-cli", "openai-codex"), home_marker=("~/.codex",),
         note="skills with the same name are all kept, and a plain name is then ambiguous",
     ),

@@ -16,7 +16,10 @@ from metier.light import TYPE_CHECKING, NamedTuple
 from metier.model import Head, Listing, packed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from metier.model import Key
+    from metier.ports import Answer
 
 _key = attrgetter("st_ino", "st_mtime_ns", "st_ctime_ns", "st_size")
 # O_NONBLOCK: a FIFO named SKILL.md must not hang the reader. O_NOFOLLOW: a link is never read in its place (CX-26).
@@ -77,6 +80,13 @@ def is_link(path: str) -> bool:
 def real(path: str) -> str:
     """Give the canonical path."""
     return os.path.realpath(path)
+
+
+def apart(task: Callable[[], bytes]) -> Answer | None:
+    """Start a task in another process; `None` where that cannot be done."""
+    from metier.discover import proc  # only a large root read for the first time needs it
+
+    return proc.apart(task)
 
 
 def list_folder(path: str) -> Listing:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from metier.disclose.tokens import estimate
 from metier.model import Diagnostic, Document, Entry, Kind, Sidecar
-from metier.standard.code import CodeFacts
 from metier.standard.document import MAX_DESCRIPTION
 from metier.standard.needs import read_needs
 from metier.standard.rules import diagnose
+
+if TYPE_CHECKING:
+    from metier.standard.code import CodeFacts
 
 
 class Place(NamedTuple):

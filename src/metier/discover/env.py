@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from metier.settings import Layer
+    from metier.settings import Layer, Rule
 
 CONFIG_NAME = "metier.toml"
 PROJECT_CONFIG = ".metier/metier.toml"
@@ -72,6 +72,14 @@ def read_config(path: str, layer: Layer) -> Source | None:
         return Source(layer, path, text, tomllib.loads(text))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}", hint="correct the line named above") from error
+
+
+def canonical_rule(rule: Rule, home: str | None) -> Rule:
+    """Take a rule's path for what it names: `~` expanded, links resolved (CX-39)."""
+    if not rule.path:
+        return rule
+    path = f"{home}{rule.path[1:]}" if home and rule.path.startswith("~/") else rule.path
+    return rule._replace(path=os.path.realpath(path.removesuffix("/SKILL.md")))
 
 
 def write_rule(path: str, selector: tuple[str, str], *, enabled: bool) -> None:

@@ -63,7 +63,7 @@ def roots_for(agent: Agent | None, place: Place, settings: RootSettings) -> Scop
 
 def given_roots(paths: Sequence[str]) -> tuple[Root, ...]:
     """Make roots of folders that were named by hand, in their order."""
-    return tuple(Root(path, "external", "", "--root") for path in dict.fromkeys(paths))
+    return tuple(Root(path, "external", "", "--root", named=True) for path in dict.fromkeys(paths))
 
 
 def project_root_candidates(cwd: str) -> tuple[str, ...]:
@@ -129,7 +129,7 @@ def _of_project(place: Place, named: dict[str, str]) -> list[Root]:
 
 def _configured(settings: RootSettings, agent: str, links: Links) -> list[Root]:
     told_by = "external_dirs in the configuration"
-    return [Root(path, "external", agent, told_by, links) for path in settings.external_dirs if path.strip()]
+    return [Root(path, "external", agent, told_by, links, named=True) for path in settings.external_dirs if path.strip()]
 
 
 def _row_of(agent: str, scope: Scope) -> str:
@@ -168,17 +168,17 @@ def _placed(drafts: list[Root], place: Place) -> tuple[list[Root], list[Problem]
     problems: list[Problem] = []
     homeless: list[str] = []
     for root in drafts:
-        template, scope, agent, told_by, links, _within = root
+        scope = root.scope
         if scope in _AS_THEY_ARE:
             placed.append(root)
         elif scope != "admin" or place.platform != "win32":  # the table's admin folders are those of Unix
-            path, unknown = _expanded(template, place, place.home if scope == "external" else place.cwd)
+            path, unknown = _expanded(root.location, place, place.home if scope == "external" else place.cwd)
             if path:
-                placed.append(Root(path, scope, agent, told_by, links, path if links == "contained" else ""))
+                placed.append(root._replace(location=path, within=path if root.links == "contained" else ""))
             elif scope == "external":
-                problems.append(_unknown(template, unknown))
+                problems.append(_unknown(root.location, unknown))
             else:
-                homeless.append(template)
+                homeless.append(root.location)
     if homeless:
         what = f"{len(homeless)} folders below it were not searched, such as {homeless[0]}."
         problems.append(Problem("~", "WK011", f"The home folder is not known; {what}"))
@@ -220,7 +220,7 @@ def _substituted(template: str, env: Mapping[str, str]) -> tuple[str, str]:
         name, _has_default, default = inside.partition(":-")
         value = env.get(name, "").strip() or default
         if not value:
-            return "", name
+            return "", name or "${}"
         rest = rest_of_it
         text += before + (value.rstrip("/") if rest.startswith("/") else value)
 

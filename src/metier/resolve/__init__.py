@@ -1,0 +1,1 @@
+"""Stage 4: from many candidates to what each name means."""

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from metier.light import TYPE_CHECKING
 from metier.model import Card, Choice, Problem, Why
 from metier.resolve import lookup
 from metier.standard.names import lookup_key
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
 
 def explain(
-    query: str, cards: Sequence[Card], elsewhere: Sequence[Card], problems: Sequence[Problem], *, asker: str, cwd: str
-) -> Why:
-    """Explain a name over what the asker sees, and over what lies elsewhere on the machine."""
+    query: str, cards: Sequence[Card], elsewhere: Sequence[Card], problems: Sequence[Problem], *, asker: str, cwd: str,
+    real: Callable[[str], str],
+) -> Why:  # fmt: skip
+    """Explain a name over what the asker sees, and over what lies elsewhere. `real` gives a canonical path."""
     found = lookup.matches(query, cards, cwd)
     names = {card.name for card in found} or {query}
     same_name = [card for card in cards if card.name in names]
-    outside = _outside(query, names, elsewhere, {card.path for card in cards}, cwd)
+    seen = {real(card.path) for card in same_name}
+    outside = [card for card in _named(query, names, elsewhere, cwd) if real(card.path) not in seen]
     unfollowed = [problem for problem in problems if lookup_key(_base(problem.path)) == lookup_key(query)]
     if not (same_name or outside or unfollowed):
         raise lookup.not_found(query, [*cards, *elsewhere])
@@ -29,9 +33,8 @@ def explain(
     return Why(shown, winner.path if winner else None, tuple(choices))
 
 
-def _outside(query: str, names: set[str], elsewhere: Sequence[Card], seen: set[str], cwd: str) -> list[Card]:
-    named = [card for card in elsewhere if card.name in names] or lookup.matches(query, elsewhere, cwd)
-    return [card for card in named if card.path not in seen]
+def _named(query: str, names: set[str], elsewhere: Sequence[Card], cwd: str) -> list[Card]:
+    return [card for card in elsewhere if card.name in names] or lookup.matches(query, elsewhere, cwd)
 
 
 def _is_offered_by_name(card: Card) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from metier.model import Entry, Gates, Needs, Readiness
-from metier.ports import Machine
-from metier.resolve.policy import World
-from metier.settings import Rule, Settings
+from metier.light import TYPE_CHECKING
 from metier.standard.needs import UNREADABLE
+
+if TYPE_CHECKING:
+    from metier.model import Entry, Gates, Needs, Readiness
+    from metier.ports import Machine
+    from metier.resolve.policy import World
+    from metier.settings import Rule, Settings
 
 _PLATFORM_NAMES = {"linux": ("linux",), "darwin": ("macos", "darwin", "osx"), "win32": ("windows", "win32")}
 
@@ -92,9 +95,8 @@ def disabled_by(entry: Entry, settings: Settings) -> str:
 
 
 def _is_path_of(path: str, entry: Entry) -> bool:
-    bare = path.rstrip("/")
-    bare = bare.removesuffix("/SKILL.md")
-    return bare in {entry.path, entry.real}
+    """Compare with a canonical path; `real` is empty when the path is canonical itself."""
+    return path == (entry.real or entry.path)
 
 
 def _listed(words: tuple[str, ...] | list[str]) -> str:

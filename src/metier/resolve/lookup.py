@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from metier.errors import AmbiguousError, NotFoundError
+from metier.light import TYPE_CHECKING
 from metier.model import SCOPES, Card
 from metier.standard.names import lookup_key, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 MAX_SUGGESTIONS = 20
 
@@ -32,7 +34,7 @@ def choose(query: str, cards: Sequence[Card], cwd: str, *, refuse: bool) -> Card
     found = matches(query, cards, cwd)
     if not found:
         raise not_found(query, cards)
-    live = [card for card in found if card.state not in {"shadowed", "invalid"}] or found
+    live = sorted(found, key=_usefulness)
     plain = found[0].name == query or lookup_key(found[0].name) == lookup_key(query)
     rivals = [card for card in found if card.state != "invalid"] if refuse else [c for c in live if c.state == "visible"]
     if plain and len(rivals) > 1:
@@ -40,6 +42,15 @@ def choose(query: str, cards: Sequence[Card], cwd: str, *, refuse: bool) -> Card
         hint = "name it by its path, as scope:name or as plugin:name"
         raise AmbiguousError(f"'{query}' means {len(rivals)} skills:\n{listed}", hint=hint)
     return live[0]
+
+
+def _usefulness(card: Card) -> int:
+    """Rank what a name can mean: what is visible, what may still be named, what is held back, what cannot be read."""
+    if card.state in {"visible", "ask"}:
+        return 0
+    if card.state == "hidden":
+        return 1 if any(reason.startswith("not offered") for reason in card.reasons) else 2
+    return 3 if card.state == "shadowed" else 4
 
 
 def not_found(query: str, cards: Sequence[Card]) -> NotFoundError:

@@ -6,14 +6,17 @@ roots alone decides which copy a plain name means (decision 1).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from metier.model import Card, Entry, Readiness, Root, State
-from metier.ports import Machine
 from metier.resolve.gates import closed_by, disabled_by, missing_of
-from metier.resolve.policy import Policy
 from metier.standard.rules import BARE, FATAL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from metier.ports import Machine
+    from metier.resolve.policy import Policy
 
 
 class Judged(NamedTuple):

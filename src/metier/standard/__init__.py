@@ -1,0 +1,1 @@
+"""The formats of skills, as pure functions over bytes."""

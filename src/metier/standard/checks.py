@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from metier.model import Diagnostic, Document
 from metier.standard.rules import diagnose
 from metier.standard.tools import split_tools
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from metier.model import Diagnostic, Document
 
 STANDARD_FIELDS = frozenset({"name", "description", "license", "compatibility", "metadata", "allowed-tools"})
 MAX_COMPATIBILITY = 500

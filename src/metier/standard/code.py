@@ -71,7 +71,7 @@ def read_code(data: bytes, stem: str) -> CodeFacts | None:
     tree = _parse(data, path)
     if isinstance(tree, Diagnostic):
         name = one_line(stem)
-        return CodeFacts(name, name, (), False, None, False, True, (), 0, False, (tree,))
+        return CodeFacts(name, name, (), False, None, False, True, (), 0, False, (tree,))  # noqa: FBT003 - a row, in its order
     run_line, is_async = _run(tree)
     given = dict(_assignments(tree))
     if not run_line and not given:
@@ -81,7 +81,7 @@ def read_code(data: bytes, stem: str) -> CodeFacts | None:
 
 def custom_triggers(data: bytes) -> dict[str, tuple[str, ...]]:
     """Read the user's own triggers by skill name; they replace the declared ones. A malformed file has none (CO-8)."""
-    import json  # noqa: PLC0415 - only users who have such a file pay for it
+    import json  # only users who have such a file pay for it
 
     try:
         value = json.loads(data.decode("utf-8-sig")) if len(data) <= MAX_BYTES else {}
@@ -101,8 +101,8 @@ def _words(entry: object) -> tuple[str, ...]:
 
 
 def _parse(data: bytes, path: str) -> ast.Module | Diagnostic:
-    import ast  # noqa: PLC0415 - most libraries hold no code skill
-    import warnings  # noqa: PLC0415
+    import ast  # most libraries hold no code skill
+    import warnings
 
     try:
         text = _decode(data)
@@ -143,7 +143,7 @@ def _broken(path: str, why: str, line: int, column: int) -> Diagnostic:
 
 
 def _run(tree: ast.Module) -> tuple[int, bool]:
-    import ast  # noqa: PLC0415
+    import ast
 
     for node in reversed(tree.body):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == "run":
@@ -153,7 +153,7 @@ def _run(tree: ast.Module) -> tuple[int, bool]:
 
 def _assignments(tree: ast.Module) -> Iterator[tuple[str, _Given]]:
     """Give each metadata name set by a top-level statement, in order, so that the last one wins."""
-    import ast  # noqa: PLC0415
+    import ast
 
     for node in tree.body:
         if isinstance(node, ast.Assign):
@@ -171,7 +171,7 @@ def _assignments(tree: ast.Module) -> Iterator[tuple[str, _Given]]:
 
 
 def _given(value: ast.expr | None, target: ast.Name) -> _Given:
-    import ast  # noqa: PLC0415
+    import ast
 
     at = value or target
     # The tree counts columns in bytes; the name before the value is ASCII in all but perverse files.

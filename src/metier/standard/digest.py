@@ -8,10 +8,12 @@ place where the tree lies (decision 13).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from metier.model import Digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _MAGIC = b"metier-tree-1\n"
 
@@ -30,6 +32,7 @@ def tree_digest(files: Iterable[TreeFile]) -> Digest:
     """Give the digest of a tree; the order in which the files come does not matter."""
     whole = hashlib.sha256(_MAGIC)
     for path, file in sorted((file.path.encode("utf-8", "surrogateescape"), file) for file in files):
-        whole.update(b"%d:%b%c%d:%b" % (len(path), path, b"l" if file.mode == "link" else b"x" if file.mode else b"-", file.size, file.sha256))
+        mode = b"l" if file.mode == "link" else b"x" if file.mode else b"-"
+        whole.update(b"%d:%b%c%d:%b" % (len(path), path, mode, file.size, file.sha256))
     return Digest("sha256:" + whole.hexdigest())
 

@@ -27,7 +27,7 @@ Fields = dict[str, Any]
 Spans = dict[str, tuple[int, int]]
 
 
-def read_document(  # noqa: PLR0913
+def read_document(
     data: bytes, *, folder: str, file: str = "SKILL.md", kind: Kind = "skill-md", size: int | None = None,
     positions: bool = True,
 ) -> Document | None:  # fmt: skip
@@ -176,13 +176,17 @@ def _description(
         line, column = spans.get("description", (1, 1))
         wrong_type = value is not None and not isinstance(value, str)
         found.append(diagnose("SK042" if wrong_type else "SK040", path=file, line=line, column=column))
-    return first_paragraph_line(data[body_at : body_at + _PARAGRAPH_BYTES].decode(errors="replace"))
+    return first_paragraph(data[body_at : body_at + _PARAGRAPH_BYTES].decode(errors="replace"))
 
 
-def first_paragraph_line(body: str) -> str:
-    """Give the first line of a body that is prose: not a heading, fence, table, comment or rule."""
+def first_paragraph(body: str) -> str:
+    """Give the first paragraph of a body that is prose: not a heading, fence, table, list, comment or rule."""
+    found: list[str] = []
     for line in body.splitlines():
         text = line.strip()
-        if text and text[0] not in "#`|<>=-*_[!~" and not text.startswith("---"):
-            return one_line(text)[:MAX_DESCRIPTION]
-    return ""
+        prose = bool(text) and text[0] not in "#`|<>=-*_[!~"
+        if prose:
+            found.append(text)
+        elif found:
+            break
+    return one_line(" ".join(found))[:MAX_DESCRIPTION]

@@ -51,7 +51,7 @@ class Loaded(NamedTuple):
 
 def load(text: str, *, first_line: int = 1) -> Loaded:
     """Read one YAML document; lines count from `first_line`. Never raises, and never does unbounded work."""
-    import yaml  # noqa: PLC0415 - 10 ms that a library of plain frontmatter never pays
+    import yaml  # 10 ms that a library of plain frontmatter never pays
 
     if len(text) > MAX_CHARACTERS:
         return Loaded({}, {}, (), (f"longer than {MAX_CHARACTERS // 1024} KiB", first_line, 1))

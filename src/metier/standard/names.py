@@ -51,7 +51,7 @@ def name_faults(name: str, folder: str) -> tuple[Fault, ...]:
 
 def nearest(name: str, known: Iterable[str], limit: int = 20) -> list[str]:
     """List the known names most like this one, best first; the first few of all when none is (HE-9)."""
-    import heapq  # noqa: PLC0415 - only a name that was not found needs it
+    import heapq  # only a name that was not found needs it
 
     names = set(known)
     wanted = lookup_key(name)[:_COMPARED]
@@ -111,7 +111,7 @@ def _normal(text: str) -> str:
     """Give the NFKC form, in which the standard's own validator compares names."""
     if text.isascii():
         return text
-    import unicodedata  # noqa: PLC0415 - a megabyte of tables that plain names never need
+    import unicodedata  # a megabyte of tables that plain names never need
 
     return unicodedata.normalize("NFKC", text)
 

@@ -8,11 +8,9 @@ what PyYAML's C loader takes. Tests hold it equal to PyYAML on real files and on
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import cache
 from typing import Any
 
-MAX_DEPTH = 8
+from metier.standard.flow import MAX_DEPTH, NOT_TEXT_KEYS, NotPlainError, read_flow
 
 UNUSUAL = re.compile("[^\\n\\x20-\\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 """Characters that YAML forbids, or that break lines for some readers only, and tabs."""
@@ -24,21 +22,12 @@ _PAIR = re.compile(r"( *)([A-Za-z_][A-Za-z0-9_.\-]*):(?: +([^ ].*))?$")
 _ITEM = re.compile(r"( *)- +([^ ].*)$")
 _DOUBLE = re.compile(r'"([^"\\]*(?:\\["\\/nt][^"\\]*)*)"$')
 _SINGLE = re.compile(r"'((?:[^']|'')*)'$")
-_FLOW_TOKEN = re.compile(
-    r""" *(?:([\[\]{},])|(?:"([^"\\]*)"|'((?:[^']|'')*)')( *:)?|([A-Za-z0-9_./$+(][^\[\]{},"'#&*!|%@`:]*)(:(?= ))?) *"""
-)
-_WORDS = re.compile(r"\[ *[A-Za-z0-9(/][\w ./+()\-]*(?:, *[A-Za-z0-9(/][\w ./+()\-]*)*\]$")
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPED = {"n": "\n", "t": "\t"}
 _BLOCK_STYLES = frozenset({"|", ">", "|-", ">-", "|+", ">+"})
 _RESERVED_START = frozenset("&*!%@`,?-#|>[]{}\"':~=< ")
-NOT_TEXT_KEYS = frozenset({"on", "off", "yes", "no", "true", "false", "null", "y", "n"})
 
 Spans = dict[str, tuple[int, int]]
-
-
-class _NotPlainError(Exception):
-    """The text leaves the plain subset."""
 
 
 def read_plain(
@@ -63,7 +52,7 @@ def read_plain(
         reader = _Reader(lines, first_line, spans)
         try:
             at = reader.mapping(found, at, 0, "", 0)
-        except _NotPlainError:
+        except NotPlainError:
             return None
     return (found, spans) if at == len(lines) else None
 
@@ -108,7 +97,7 @@ class _Reader:
     def mapping(self, found: dict[str, Any], at: int, indent: int, prefix: str, depth: int) -> int:
         """Read `key: value` lines at exactly this indentation."""
         if depth > MAX_DEPTH:
-            raise _NotPlainError
+            raise NotPlainError
         lines, spans, total = self.lines, self.spans, len(self.lines)
         while at < total:
             line = lines[at]
@@ -119,14 +108,14 @@ class _Reader:
                     continue
                 if len(line) - len(line.lstrip(" ")) < indent:
                     return at
-                raise _NotPlainError
+                raise NotPlainError
             lead, key, value = pair.groups()
             if len(lead) != indent:
                 if len(lead) < indent:
                     return at
-                raise _NotPlainError
+                raise NotPlainError
             if key in found or key.lower() in NOT_TEXT_KEYS:
-                raise _NotPlainError
+                raise NotPlainError
             path = prefix + key
             at += 1
             if value is None:
@@ -154,7 +143,7 @@ class _Reader:
         if _PAIR.match(line) is None and line[lead] not in _RESERVED_START:
             text = line[lead:].rstrip(" ")
             if ": " in text or " #" in text or text[-1] == ":" or peek != at:
-                raise _NotPlainError
+                raise NotPlainError
             self.spans[prefix[:-1]] = (peek + self.first_line, lead + 1)
             return self.continued(text, peek + 1, indent)
         below: dict[str, Any] = {}
@@ -174,11 +163,11 @@ class _Reader:
                     continue
                 if len(line) - len(line.lstrip(" ")) <= indent and not line.startswith("-", indent):
                     return found, at
-                raise _NotPlainError
+                raise NotPlainError
             if len(item[1]) != indent:
                 if len(item[1]) < indent:
                     return found, at
-                raise _NotPlainError
+                raise NotPlainError
             at += 1
             value, at = self.value(item[2].rstrip(" "), at, indent)
             found.append(value)
@@ -190,7 +179,7 @@ class _Reader:
         if at >= len(lines) or lines[at][: indent + 1].strip(" "):
             if text[0] not in _RESERVED_START:
                 if ": " in text or " #" in text or text[-1] == ":":
-                    raise _NotPlainError
+                    raise NotPlainError
                 return text, at
             if text[0] == '"' and (quoted := _DOUBLE.match(text)):
                 return _unescaped(quoted[1]), at
@@ -211,9 +200,9 @@ class _Reader:
             if first in "[{":
                 self.ended(at, indent)
                 return read_flow(text), at
-            raise _NotPlainError
+            raise NotPlainError
         if ": " in text or " #" in text or text[-1] == ":":
-            raise _NotPlainError
+            raise NotPlainError
         return self.continued(text, at, indent)
 
     def quoted(self, pattern: re.Pattern[str], text: str, at: int, indent: int) -> tuple[str, int]:
@@ -223,10 +212,10 @@ class _Reader:
             rows = [text]
             while whole is None:
                 if at >= len(self.lines) or text.count(text[0]) == 2:
-                    raise _NotPlainError
+                    raise NotPlainError
                 line = self.lines[at]
                 if line.strip(" ") and len(line) - len(line.lstrip(" ")) <= indent:
-                    raise _NotPlainError
+                    raise NotPlainError
                 rows.append(line.strip(" "))
                 at += 1
                 if rows[-1].endswith(text[0]):
@@ -241,7 +230,7 @@ class _Reader:
             line = lines[at]
             if line.strip(" "):
                 if len(line) - len(line.lstrip(" ")) > indent and not line.lstrip(" ").startswith("#"):
-                    raise _NotPlainError
+                    raise NotPlainError
                 return
             at += 1
 
@@ -258,7 +247,7 @@ class _Reader:
             if not more or len(line) - len(line.lstrip(" ")) <= indent:
                 break
             if ": " in more or " #" in more or more[-1] == ":" or more[0] in "#-?:":
-                raise _NotPlainError
+                raise NotPlainError
             parts.append(more)
             at += 1
         self.ended(at, indent)
@@ -274,14 +263,14 @@ class _Reader:
             at += 1
         rows = lines[start:at]
         if not rows or not rows[0].strip(" "):
-            raise _NotPlainError
+            raise NotPlainError
         margin = len(rows[0]) - len(rows[0].lstrip(" "))
         texts: list[str] = []
         for row in rows:
             body = row[margin:]
             blank = not row.strip(" ")
             if (blank and body) or (not blank and len(row) - len(row.lstrip(" ")) < margin):
-                raise _NotPlainError
+                raise NotPlainError
             texts.append(body)
         return (_fold(texts) if style[0] == ">" else "\n".join(texts)).rstrip("\n") + _ending(style, texts), at
 
@@ -303,7 +292,7 @@ def _fold(texts: list[str]) -> str:
             breaks += 1
             continue
         if text[0] == " ":
-            raise _NotPlainError
+            raise NotPlainError
         folded += ("\n" * breaks if breaks else " ") + text if folded else text
         breaks = 0
     return folded
@@ -320,112 +309,3 @@ def _ending(style: str, texts: list[str]) -> str:
             break
         trailing += 1
     return "\n" * (trailing + 1)
-
-
-def read_flow(text: str) -> Any:
-    """Read a one-line `[a, b]` or `{k: v}` of simple scalars."""
-    if _WORDS.match(text):
-        return [item.strip(" ") for item in text[1:-1].split(",")]
-    if text[:2] == '{"' and "\\" not in text:
-        return _json_as_text(text)
-    tokens = _flow_tokens(text)
-    value, at = _flow_value(tokens, 0, 0)
-    if at != len(tokens):
-        raise _NotPlainError
-    return value
-
-
-def _json_as_text(text: str) -> Any:
-    """Read a flow map that is also JSON, in C; every scalar stays the text it was written as."""
-    try:
-        return _json_decoder()(text)
-    except (ValueError, RecursionError):
-        raise _NotPlainError from None
-
-
-@cache
-def _json_decoder() -> Callable[[str], Any]:
-    import json  # most skills have no flow map
-
-    decoder = json.JSONDecoder(object_pairs_hook=_textual, parse_float=str, parse_int=str, parse_constant=_not_json)
-    return decoder.decode
-
-
-def _not_json(_word: str) -> Any:
-    raise _NotPlainError
-
-
-def _textual(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = {key: value if value.__class__ is str else _as_written(value) for key, value in pairs}
-    if len(found) != len(pairs):
-        raise _NotPlainError
-    return found
-
-
-def _as_written(value: Any) -> Any:
-    if value.__class__ is list:
-        return [_as_written(item) for item in value]
-    return "true" if value is True else "false" if value is False else "null" if value is None else value
-
-
-def _flow_tokens(text: str) -> list[tuple[str, str]]:
-    """Split into (kind, text): a punctuation mark, `scalar`, or `key` for a scalar followed by a colon."""
-    tokens: list[tuple[str, str]] = []
-    at = 0
-    while at < len(text):
-        token = _FLOW_TOKEN.match(text, at)
-        if token is None:
-            raise _NotPlainError
-        mark, double, single, quoted_key, plain, plain_key = token.groups()
-        if mark is not None:
-            tokens.append((mark, ""))
-        elif plain is not None:
-            tokens.append(("key" if plain_key else "scalar", plain.strip(" ")))
-        else:
-            scalar = double if double is not None else single.replace("''", "'")
-            tokens.append(("key" if quoted_key else "scalar", scalar))
-        at = token.end()
-    return tokens
-
-
-def _flow_value(tokens: list[tuple[str, str]], at: int, depth: int) -> tuple[Any, int]:
-    if depth > MAX_DEPTH or at >= len(tokens):
-        raise _NotPlainError
-    kind, text = tokens[at]
-    if kind == "scalar":
-        return text, at + 1
-    if kind == "[":
-        return _flow_list(tokens, at + 1, depth)
-    if kind == "{":
-        return _flow_map(tokens, at + 1, depth)
-    raise _NotPlainError
-
-
-def _flow_list(tokens: list[tuple[str, str]], at: int, depth: int) -> tuple[list[Any], int]:
-    items: list[Any] = []
-    while at < len(tokens):
-        if tokens[at][0] == "]":
-            return items, at + 1
-        value, at = _flow_value(tokens, at, depth + 1)
-        items.append(value)
-        if at < len(tokens) and tokens[at][0] == ",":
-            at += 1
-        elif at >= len(tokens) or tokens[at][0] != "]":
-            break
-    raise _NotPlainError
-
-
-def _flow_map(tokens: list[tuple[str, str]], at: int, depth: int) -> tuple[dict[str, Any], int]:
-    found: dict[str, Any] = {}
-    while at < len(tokens):
-        kind, key = tokens[at]
-        if kind == "}":
-            return found, at + 1
-        if kind != "key" or key in found or key.lower() in NOT_TEXT_KEYS or not key[:1].isalpha():
-            raise _NotPlainError
-        found[key], at = _flow_value(tokens, at + 1, depth + 1)
-        if at < len(tokens) and tokens[at][0] == ",":
-            at += 1
-        elif at >= len(tokens) or tokens[at][0] != "}":
-            break
-    raise _NotPlainError

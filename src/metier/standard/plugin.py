@@ -48,7 +48,7 @@ def read_manifest(data: bytes, where: str, folder: str) -> Manifest | Diagnostic
 
 
 def _object(data: bytes) -> tuple[dict[str, Any], str]:
-    import json  # noqa: PLC0415 - most listings meet no plugin
+    import json  # most listings meet no plugin
 
     if len(data) > MAX_BYTES:
         return {}, f"it is larger than {MAX_BYTES // 1024} KiB"

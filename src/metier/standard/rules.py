@@ -47,6 +47,9 @@ _ROWS: tuple[tuple[str, str, Severity, str, str, str], ...] = (
     ("SK008", "byte-order-mark", "warning", "The file begins with a byte-order mark.",
      "Several agents then do not recognise the frontmatter and drop the skill.",
      "Save the file as UTF-8 without a byte-order mark."),
+    ("SK009", "reached-by-link", "info", "The skill is reached through a link and lies outside its root.",
+     "What the folder shows is kept somewhere else, so editing or removing it there changes this one.",
+     "Nothing to do if the link is yours."),
     # --- the fences
     ("SK010", "no-frontmatter", "error", "There is no frontmatter.",
      "Name and description live there; without them an agent cannot tell when to use the skill.",
@@ -66,9 +69,9 @@ _ROWS: tuple[tuple[str, str, Severity, str, str, str], ...] = (
     # --- the YAML
     ("SK020", "invalid-yaml", "error", "The frontmatter is not valid YAML.",
      "No agent can read the skill's name and description.",
-     "Quote the value that the message points at."),
+     "Correct the line that the message points at; quote its value if it holds punctuation."),
     ("SK021", "unquoted-value", "error", "A value needs quotes; it was read as if it had them.",
-     "A ': ' inside an unquoted value, or one that begins with [ { @ or a backtick, is not valid YAML: many agents drop the skill without a word.",
+     "A ': ' in an unquoted value, or one that begins with [ { @ or a backtick, is not valid YAML: many agents drop it unsaid.",
      "Put the value in quotes."),
     ("SK022", "repeated-key", "error", "A key is given twice.",
      "Readers disagree whether the first or the last value counts.",

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from metier.model import Diagnostic, Sidecar, Tool
 from metier.standard.events import Loaded, load
-from metier.standard.plain import read_plain
 from metier.standard.names import one_line
+from metier.standard.plain import read_plain
 
 PATH = "agents/openai.yaml"
 MAX_BYTES = 64 * 1024

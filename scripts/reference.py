@@ -1,0 +1,270 @@
+"""Writes docs/reference and README's help block from the tables in the code; `--check` fails when they differ.
+
+A page that is generated cannot drift: whoever changes a rule, an option or a setting runs `make docs`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import sys
+from pathlib import Path
+
+from metier import errors, model, settings
+from metier.cli.help import of_command, overview
+from metier.cli.table import COMMANDS, COMMON
+from metier.discover.agents import AGENTS, Agent
+from metier.standard.rules import BARE, FATAL, RULES
+
+ROOT = Path(__file__).resolve().parent.parent
+REFERENCE = "docs/reference"
+BEGIN, END = "<!-- help: made by scripts/reference.py -->\n", "<!-- end of help -->"
+NOTE = "*Made by `scripts/reference.py`; change the code, not this page.*\n"
+
+SETTINGS = {
+    "external_dirs": "Further folders of skills. `~` and `${VAR}` are replaced. Their scope is `external`.",
+    "root_markers": "What marks the root of a project: the nearest folder, from the working folder up, that holds one.",
+    "precedence": "Which scope wins a name, strongest first. Scopes left out follow in the usual order.",
+    "on_collision": "`first`: a plain name means the strongest copy. `refuse`: a name with several copies is an error.",
+    "hide_unready": "Hide skills that still need something: a variable, a file or a command.",
+    "allow_without_frontmatter": "Show skills that have no frontmatter, by the name of their folder.",
+    "host_platform": "The surface that the agent runs on, such as `telegram` or `cli`, for `skills.platform_disabled`.",
+    "environments": "What is true of where the agent runs, such as `docker`, for skills that are offered only there.",
+    "tools": "The tools the agent has. Skills that require another are hidden; when it is not set, nothing is hidden for it.",
+    "toolsets": "The same for sets of tools.",
+    "limits.depth": "How deep a walk goes below a root.",
+    "limits.folders": "How many folders a walk lists in one root.",
+    "limits.entries": "How many entries a walk looks at in one root.",
+    "skills.disabled": "Names of skills to hide everywhere.",
+    "skills.platform_disabled": "Names of skills to hide on one platform, by platform.",
+    "skills.config": "Rules, in order; the last one that fits decides. Each has a `path` or a `name`, and `enabled`.",
+}
+CONFIGURED = """Weakest first: the defaults, `/etc/metier/metier.toml`, your own file, the project's `.metier/metier.toml`, the
+environment, the options of a command. Your own file is `~/.config/metier/metier.toml` (macOS:
+`~/Library/Application Support/metier/metier.toml`), or what `METIER_CONFIG` names. `METIER_HOME` is where metier keeps its
+index; `METIER_AGENT` stands for `--agent`.
+
+A project's file may only narrow what you allow: `on_collision = "refuse"`, `hide_unready = true` and lower limits. Anything
+else in it is ignored and reported ([WK012](rules/WK012.md)). An unknown key in your own file is an error with its line.
+"""
+EXAMPLE = """```toml
+external_dirs = ["~/team-skills", "${SHARED}/skills"]
+on_collision = "refuse"
+
+[limits]
+depth = 8
+
+[skills]
+disabled = ["old-report"]
+
+[[skills.config]]
+name = "pdf"
+enabled = false
+```
+"""
+DOCUMENTS = (
+    ("metier list --json", '{"skills": [Card], "errors": [Problem], "truncated": [Problem]}',
+     "Without `--all` the visible skills only. A skill that cannot be read is named in `errors` either way."),
+    ("metier categories --json", '{"categories": [Category]}', ""),
+    ("metier show NAME --json", "Body", "With `--file`: File. Of a binary file only name, path, size, type and hash are given."),
+    ("metier check PATH --json", '{"checked": number, "skills": [Checked]}', "Exit code 1 when any `ok` is false."),
+    ("metier why NAME --json", "Why", ""),
+    ("metier new NAME --json", '{"name": text, "path": text}', ""),
+    ("metier enable NAME --json", '{"name": text, "path": text, "state": State, "config": text}', "`disable` gives the same."),
+)  # fmt: skip
+SHAPES = ("Card", "Diagnostic", "Problem", "Category", "Body", "File", "Checked", "Why", "Choice")
+
+
+def main() -> int:
+    """Write every page, or compare every page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="change nothing; exit 1 when a page is out of date")
+    check = parser.parse_args().check
+    pages = all_pages()
+    kept = ROOT / REFERENCE / "rules"
+    left_over = [path for path in kept.glob("*.md") if f"{REFERENCE}/rules/{path.name}" not in pages]
+    changed = [name for name, text in pages.items() if _read(name) != text] + [path.name for path in left_over]
+    if check:
+        for name in changed:
+            print(f"{name} is out of date: run 'make docs'", file=sys.stderr)
+        return 1 if changed else 0
+    for path in left_over:
+        path.unlink()
+    for name, text in pages.items():
+        (ROOT / name).parent.mkdir(parents=True, exist_ok=True)
+        (ROOT / name).write_text(text, encoding="utf-8")
+    print(f"{len(pages)} pages, {len(changed)} changed")
+    return 0
+
+
+def all_pages() -> dict[str, str]:
+    """Give every generated page by its path."""
+    pages = {
+        f"{REFERENCE}/cli.md": cli_page(),
+        f"{REFERENCE}/rules.md": rules_page(),
+        f"{REFERENCE}/errors.md": errors_page(),
+        f"{REFERENCE}/configuration.md": configuration_page(),
+        f"{REFERENCE}/agents.md": agents_page(),
+        f"{REFERENCE}/json.md": json_page(),
+        "README.md": with_help(_read("README.md")),
+    }
+    return pages | {f"{REFERENCE}/rules/{code}.md": rule_page(code) for code in RULES}
+
+
+def with_help(readme: str) -> str:
+    """Put what `metier --help` prints between README's two marks."""
+    before, begin, rest = readme.partition(BEGIN)
+    _old, end, after = rest.partition(END)
+    if not (begin and end):
+        message = f"README.md has no {BEGIN.strip()} … {END}"
+        raise SystemExit(message)
+    return f"{before}{BEGIN}```text\n{overview()}```\n{END}{after}"
+
+
+def cli_page() -> str:
+    """Give the help of every command."""
+    parts = ["# Commands\n", NOTE, "Every command takes these:\n", "| option | does |\n|---|---|"]
+    parts += [f"| `{f'{o.name} {o.metavar}'.strip()}` | {_cell(o.help)} |" for o in COMMON]
+    parts.append("\nExit codes: 0 done · 1 the answer is no (faults, refused, not found) · 2 wrong usage, or metier failed.\n")
+    parts += [f"## {command.name}\n\n```text\n{of_command(command)}```\n" for command in COMMANDS if not command.hidden]
+    return "\n".join(parts)
+
+
+def rules_page() -> str:
+    """Give the index of rules."""
+    rows = [f"| [{c}](rules/{c}.md) | {r.slug} | {r.severity} | {_cell(r.summary)} |" for c, r in sorted(RULES.items())]
+    return "\n".join([
+        "# Rules\n", NOTE,
+        "SK rules are about a skill; `metier check` reports them. WK rules are about folders on the way to skills.\n",
+        "| code | name | severity | says |\n|---|---|---|---|", *rows, "",
+    ])  # fmt: skip
+
+
+def rule_page(code: str) -> str:
+    """Give the page of one rule."""
+    rule = RULES[code]
+    effect = {"error": "`metier check` fails.", "warning": "`metier check --strict` fails.", "info": "A remark; nothing fails."}
+    lines = [f"# {code}: {rule.slug}\n", NOTE, f"**{rule.summary}**\n", f"Severity: {rule.severity}. {effect[rule.severity]}\n"]
+    if code in FATAL:
+        lines.append("A skill with this fault cannot be read: its state is `invalid`.\n")
+    if code in BARE:
+        lines.append("Such a skill is hidden unless `allow_without_frontmatter` is set.\n")
+    lines += [f"## Why it matters\n\n{rule.why}\n", f"## How to put it right\n\n{rule.fix}\n", "[All rules](../rules.md)\n"]
+    return "\n".join(lines)
+
+
+def errors_page() -> str:
+    """Give the tree of errors."""
+    found = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, errors.MetierError)]
+    tree = (errors.__doc__ or "").split("\n\n")[1]
+    rows = [f"| `{one.__name__}` | `{one.code}` | {one.exit_code} | {_cell((one.__doc__ or '').strip())} |" for one in found]
+    return "\n".join([
+        "# Errors\n", NOTE, "What is wrong with a skill is a [diagnostic](rules.md) on its row, never an exception. An operation",
+        "that fails raises one of these; each has `code`, `message` and `hint`.\n", f"```text\n{tree}\n```\n",
+        "| class | code | exit code | says |\n|---|---|---|---|", *rows, "",
+        "The command line prints `error: …` and `hint: …` on standard error; with `--json`, one document on standard output:",
+        '`{"code": …, "message": …, "hint": …}`. Some places give a narrower code than their class, such as `path-traversal`.\n',
+    ])  # fmt: skip
+
+
+def configuration_page() -> str:
+    """Give every setting with its default."""
+    defaults = {key: value for key, value in settings.Settings()._asdict().items() if key in SETTINGS}
+    defaults["skills.platform_disabled"] = {}
+    defaults |= {f"limits.{key}": value for key, value in model.Limits()._asdict().items()}
+    limits, skills = (f"limits.{key}" for key in model.Limits._fields), (f"skills.{key}" for key in settings._SKILLS)  # noqa: SLF001
+    known = {*settings._TOP, *limits, *skills} - {"skills", "limits"}  # noqa: SLF001
+    if set(SETTINGS) != known:
+        message = f"scripts/reference.py does not describe {sorted(set(SETTINGS) ^ known)}"
+        raise SystemExit(message)
+    rows = [f"| `{key}` | {_toml(defaults.get(key, ()))} | {_cell(text)} |" for key, text in SETTINGS.items()]
+    table = "\n".join(["| key | default | does |\n|---|---|---|", *rows])
+    return f"# Configuration\n\n{NOTE}\n{CONFIGURED}\n{table}\n\n{EXAMPLE}"
+
+
+def agents_page() -> str:
+    """Give the agents metier knows, with their folders."""
+    rows = [f"| {_cell(a.title)} | `{a.id}` | {_folders(a)} | {_rules_of(a)} |" for a in AGENTS]
+    return "\n".join([
+        "# Agents\n", NOTE,
+        f"`metier list --agent ID` and `metier why NAME --agent ID` answer by that agent's own rules. There are {len(AGENTS)}, and",
+        "each is a row of a table. Folders are given strongest first.\n",
+        "| agent | id | folders | note |\n|---|---|---|---|", *rows, "",
+    ])  # fmt: skip
+
+
+def json_page() -> str:
+    """Give the documents that `--json` prints, and the shapes in them."""
+    parts = ["# JSON\n", NOTE, "With `--json` a command prints one document on standard output and nothing else there.",
+             "The library gives the same values, with the same names as attributes.\n"]  # fmt: skip
+    parts += [f"**`{command}`**: `{shape}`. {text}".rstrip() + "\n" for command, shape, text in DOCUMENTS]
+    parts += [_shape(name) for name in SHAPES]
+    words = [f"- `{name}`: {_literal(name)}" for name in ("State", "Readiness", "Scope", "Kind", "Severity")]
+    return "\n".join([*parts, "## Words\n", *words, ""])
+
+
+def _shape(name: str) -> str:
+    node = next(n for n in _model().body if isinstance(n, ast.ClassDef) and n.name == name)
+    rows, at = [], node.body
+    for number, item in enumerate(at):
+        if isinstance(item, ast.AnnAssign):
+            after = at[number + 1] if number + 1 < len(at) else None
+            text = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else ""
+            rows.append(f"| `{ast.unparse(item.target)}` | `{_cell(ast.unparse(item.annotation))}` | {_cell(str(text))} |")
+    return "\n".join([f"## {name}\n", f"{ast.get_docstring(node)}\n", "| field | type | |\n|---|---|---|", *rows, ""])
+
+
+def _literal(name: str) -> str:
+    for node in ast.walk(_model()):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name and isinstance(node.value, ast.Subscript):
+            return " · ".join(f"`{word}`" for word in ast.literal_eval(node.value.slice))
+    message = f"model.py has no words for {name}"
+    raise SystemExit(message)
+
+
+def _model() -> ast.Module:
+    return ast.parse(inspect.getsource(model))
+
+
+def _folders(agent: Agent) -> str:
+    return "<br>".join(f"{scope}: `{_cell(path)}`" for scope, path in agent.folders)
+
+
+def _rules_of(agent: Agent) -> str:
+    """Say in words what sets an agent apart."""
+    said = [agent.note] if agent.note else []
+    if agent.reach == "ancestors":
+        said.append("Looks in every folder from the project's root to the working folder.")
+    if agent.duplicates == "keep":
+        said.append("Keeps every copy of a name.")
+    if agent.limits:
+        said.append(f"Goes {agent.limits.depth} deep and lists at most {agent.limits.folders:,} folders in a root.")
+    if agent.aliases:
+        said.append("Also known as " + ", ".join(f"`{alias}`" for alias in agent.aliases) + ".")
+    return _cell(" ".join(one if one.endswith(".") else f"{one}." for one in said))
+
+
+def _toml(value: object) -> str:
+    if value is None:
+        return "not set"
+    if value == {}:
+        return "`{}`"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if isinstance(value, tuple):
+        return "`[" + ", ".join(f'"{word}"' for word in value) + "]`"
+    return f"`{value:,}`".replace(",", "_") if isinstance(value, int) else f'`"{value}"`'
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def _read(name: str) -> str:
+    path = ROOT / name
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

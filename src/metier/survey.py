@@ -1,0 +1,109 @@
+"""What a walk leaves behind, and its plain form: tuples, lists and scalars alone, which `marshal` takes as they are."""
+
+from __future__ import annotations
+
+from metier.light import TYPE_CHECKING, NamedTuple
+from metier.model import Diagnostic, Entry, Gates, Needs, Problem, Sidecar, Tool
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from metier.model import Key
+
+    Names = tuple[str, ...]
+    Node = tuple[Names, Names, Names, Names, str, Names, int]
+    Memo = tuple[Any, Any]
+else:
+    Node = Memo = tuple
+
+# Node: a listing reduced to what matters: folders, files, links, others, fault, names not in UTF-8, number of entries.
+# Memo: the circumstances under which a file was read, and what came of it.
+
+LEAF: Node = ((), ("SKILL.md",), (), (), "", (), 1)
+"""A skill's folder without folders below it: most of them."""
+
+
+class Known(NamedTuple):
+    """What an earlier walk of the same root learnt."""
+
+    keys: dict[str, Key]
+    """Of every folder listed and every file read, in the order they were met: neighbours lie next to each other."""
+    nodes: dict[str, Node]
+    memos: dict[str, Memo]
+
+
+class Survey(NamedTuple):
+    """All that one walk of one root found out."""
+
+    entries: list[Entry]
+    problems: list[Problem]
+    truncated: list[Problem]
+    categories: dict[str, str]
+    known: Known
+    reads: int
+    """How many files were opened: what an index saves."""
+
+
+def plain_rest(survey: Survey) -> tuple[Any, ...]:
+    """Give all of a survey but its keys in plain form. Folders that are `LEAF` are not told: they follow from the entries."""
+    nodes, memos = survey.known.nodes, survey.known.memos
+    return (
+        [(path, node) for path, node in nodes.items() if node is not LEAF],
+        [(path, memo[0], *_plain(memo[1])) for path, memo in memos.items() if memo[1].__class__ is not Entry],
+        [plain_entry(entry) for entry in survey.entries],
+        [memo[0] if (memo := memos.get(entry_file(entry))) else None for entry in survey.entries],
+        [tuple(problem) for problem in survey.problems],
+        [tuple(problem) for problem in survey.truncated],
+        survey.categories,
+    )
+
+
+def survey_from(rest: tuple[Any, ...], keys: dict[str, Key], reads: int = 0) -> Survey:
+    """Read a survey back from its plain form."""
+    nodes, memos, rows, circumstances, problems, truncated, categories = rest
+    entries = [entry_from(row) for row in rows]
+    listed = {entry.path: LEAF for entry in entries if entry.file == "SKILL.md"}
+    listed.update(nodes)
+    read = {path: (circumstance, _value(tag, value)) for path, circumstance, tag, value in memos}
+    read.update((entry_file(entry), (circumstance, entry))
+                for entry, circumstance in zip(entries, circumstances, strict=True) if circumstance)  # fmt: skip
+    return Survey(entries, [Problem(*row) for row in problems], [Problem(*row) for row in truncated], categories,
+                  Known(keys, listed, read), reads)  # fmt: skip
+
+
+def entry_file(entry: Entry) -> str:
+    """Give the path of the file that an entry was read from."""
+    return f"{entry[1]}/{entry[2]}" if entry[2] else entry[1]
+
+
+def _plain(value: Any) -> tuple[str, Any]:
+    if isinstance(value, Sidecar):
+        return "sidecar", (value.interface, [tuple(tool) for tool in value.tools], *value[2:4],
+                           [tuple(note) for note in value.diagnostics])  # fmt: skip
+    return "", value
+
+
+def _value(tag: str, value: Any) -> Any:
+    if tag == "sidecar":
+        interface, tools, allow, products, notes = value
+        return Sidecar(interface, tuple(Tool(*tool) for tool in tools), allow, products,
+                       tuple(Diagnostic(*note) for note in notes))  # fmt: skip
+    return value
+
+
+def plain_entry(entry: Entry) -> tuple[Any, ...]:
+    """Give an entry in plain form."""
+    if entry[10] is None and entry[11] is None and not entry[12]:
+        return tuple(entry)
+    gates, needs, notes = entry[10:]
+    return (*entry[:10], tuple(gates) if gates else None, tuple(needs) if needs else None,
+            tuple(tuple(note) for note in notes))  # fmt: skip
+
+
+def entry_from(row: tuple[Any, ...]) -> Entry:
+    """Read an entry back."""
+    if row[10] is None and row[11] is None and not row[12]:
+        return Entry(*row)
+    gates, needs, notes = row[10:]
+    return Entry._make((*row[:10], Gates(*gates) if gates else None, Needs(*needs) if needs else None,
+                        tuple(Diagnostic(*note) for note in notes)))  # fmt: skip

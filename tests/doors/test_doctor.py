@@ -1,0 +1,260 @@
+"""`metier doctor`: facts about this machine, whatever state it is in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from doors.command import error_of, run
+
+import metier
+from metier.discover.agents import AGENTS
+
+if TYPE_CHECKING:
+    from conftest import Home, Writer
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    return folder
+
+
+def report(home: Home, cwd: Path, *words: str, **env: str) -> Any:
+    answer = run({**home.env, **env}, "doctor", "--json", *words, cwd=cwd)
+    assert (0, "") == (answer.code, answer.err)
+    return answer.json
+
+
+def agents_of(found: Any) -> dict[str, Any]:
+    return {agent["id"]: agent for agent in found["agents"]}
+
+
+def test_the_library_gives_the_same_report_as_the_command(home: Home, project: Path, skill: Writer) -> None:
+    skill("home/.agents/skills/pdf")
+
+    with metier.open(env=home.env, cwd=project) as m:
+        mine = m.doctor()
+
+    theirs = report(home, project)
+    assert (mine.version, mine.skills.total) == (theirs["version"], theirs["skills"]["total"])
+    assert list(mine._fields) == list(theirs)
+
+
+def test_version_python_and_home_are_named(home: Home, project: Path) -> None:
+    found = report(home, project)
+
+    assert (metier.__version__, str(home.path)) == (found["version"], found["home"])
+    assert found["python"].startswith("cpython 3.")
+
+
+def test_the_index_is_counted(home: Home, project: Path, skill: Writer) -> None:
+    skill("home/.agents/skills/pdf")
+    run(home.env, "list", cwd=project)
+
+    memory = report(home, project)["memory"]
+
+    files = list(Path(home.env["METIER_HOME"], "index").iterdir())
+    assert (home.env["METIER_HOME"], True, True) == (memory["folder"], memory["exists"], memory["writable"])
+    assert 0 < memory["snapshots"] <= len(files)
+    assert 0 < memory["bytes"] <= sum(path.stat().st_size for path in files)
+
+
+def test_a_folder_for_the_index_that_cannot_be_written_is_told(home: Home, project: Path, skill: Writer) -> None:
+    skill("home/.agents/skills/pdf")
+    state = Path(home.env["METIER_HOME"])
+    state.mkdir()
+    state.chmod(0o500)
+
+    answer = run(home.env, "doctor", cwd=project, powerless=True)
+    found = run(home.env, "doctor", "--json", cwd=project, powerless=True).json
+
+    assert (0, "") == (answer.code, answer.err)
+    assert "cannot write the index" in answer.out
+    assert "every listing starts anew" in answer.out
+    assert (False, 1) == (found["memory"]["writable"], found["skills"]["total"])
+
+
+def test_a_home_that_does_not_exist_ends_no_examination(home: Home, project: Path, tmp_path: Path) -> None:
+    gone = {**home.env, "HOME": str(tmp_path / "gone")}
+    del gone["METIER_HOME"]
+
+    answer = run(gone, "doctor", cwd=project)
+
+    assert (0, "") == (answer.code, answer.err)
+    assert not (tmp_path / "gone").exists()
+
+
+def test_an_unknown_home_ends_no_examination(project: Path) -> None:
+    with metier.open(env={"HOME": "relative", "PATH": "/usr/bin"}, cwd=project) as m:
+        found = m.doctor()
+
+    assert (None, None, False) == (found.home, found.memory.folder, found.memory.writable)
+
+
+def test_each_layer_of_configuration_says_whether_it_was_found(home: Home, project: Path, tmp_path: Path) -> None:
+    config = tmp_path / "mine.toml"
+    config.write_text("hide_unready = true\n")
+
+    layers = report(home, project, METIER_CONFIG=str(config))["configuration"]
+
+    found = {layer["layer"]: (layer["path"], layer["found"]) for layer in layers}
+    assert ["organisation", "user", "project"] == list(found)
+    assert (str(config), True) == found["user"]
+    assert (f"{project}/.metier/metier.toml", False) == found["project"]
+
+
+def test_a_configuration_that_cannot_be_read_is_an_error_with_its_place(home: Home, project: Path, tmp_path: Path) -> None:
+    config = tmp_path / "mine.toml"
+    config.write_text("\nskils = 1\n")
+
+    answer = run({**home.env, "METIER_CONFIG": str(config)}, "doctor", cwd=project)
+
+    message, _hint = error_of(answer)
+    assert 2 == answer.code
+    assert "unknown key 'skils'" in message
+
+
+def test_the_project_names_the_marker_that_made_it_one(home: Home, project: Path, tmp_path: Path) -> None:
+    below = project / "src"
+    below.mkdir()
+    bare = tmp_path / "bare"
+    bare.mkdir()
+
+    assert {"folder": str(project), "marker": ".git"} == report(home, below)["project"]
+    assert {"folder": str(bare), "marker": ""} == report(home, bare)["project"]
+
+
+def test_each_folder_says_scope_agent_who_named_it_and_what_it_holds(home: Home, project: Path, skill: Writer) -> None:
+    skill("project/.agents/skills/one")
+    skill("project/.agents/skills/two")
+    skill("home/.agents/skills/one")
+
+    roots = report(home, project)["roots"]
+
+    found = {root["location"]: (root["scope"], root["skills"]) for root in roots}
+    assert {f"{project}/.agents/skills": ("project", 2), f"{home.path}/.agents/skills": ("user", 1)} == found
+    assert all(root["told_by"] and root["links"] and root["stats"] for root in roots)
+
+
+def test_folders_given_by_hand_are_examined_alone(home: Home, project: Path, skill: Writer, tmp_path: Path) -> None:
+    skill("home/.agents/skills/one")
+    skill("mine/two")
+
+    found = report(home, project, "--root", str(tmp_path / "mine"))
+
+    assert ([str(tmp_path / "mine")], {"external": 1}) == ([root["location"] for root in found["roots"]], found["skills"]["scopes"])
+
+
+def test_an_agent_is_found_by_its_folder_and_says_what_it_sees(home: Home, project: Path, skill: Writer) -> None:
+    skill("home/.claude/skills/one")
+    skill("project/.claude/skills/one")
+    skill("project/.claude/skills/two")
+
+    agents = agents_of(report(home, project))
+
+    claude = agents["claude-code"]
+    assert (2, 1, 0) == (claude["skills"], claude["shadowed"], claude["invalid"])
+    assert ".claude" in claude["found_by"]
+    assert "qwen-code" not in agents
+
+
+def test_an_agent_that_keeps_all_copies_says_how_many_share_a_name(home: Home, project: Path, skill: Writer) -> None:
+    (home.path / ".codex").mkdir()
+    skill("home/.agents/skills/one")
+    skill("project/.agents/skills/one")
+
+    codex = agents_of(report(home, project))["codex"]
+
+    assert (2, 0, 2) == (codex["skills"], codex["shadowed"], codex["same_name"])
+
+
+def test_a_machine_without_agents_has_none(home: Home, project: Path) -> None:
+    assert [] == report(home, project)["agents"]
+
+
+def test_a_shared_folder_alone_is_no_trace_of_any_agent(home: Home, project: Path, skill: Writer) -> None:
+    skill("home/.agents/skills/one")
+
+    assert [] == report(home, project)["agents"]
+
+
+def test_faults_are_counted_by_rule_and_the_gravest_are_named_first(home: Home, project: Path, skill: Writer) -> None:
+    skill("home/.agents/skills/loose", text="---\nname: loose\ndescription: Two: things.\n---\nDo it.\n")
+    skill("home/.agents/skills/torn", text="---\nname: torn\nno closing fence\n")
+    skill("home/.agents/skills/good")
+
+    skills = report(home, project)["skills"]
+
+    assert {"SK011": 1, "SK021": 1} == {code: skills["codes"][code] for code in ("SK011", "SK021")}
+    assert {"visible": 2, "invalid": 1} == skills["states"]
+    assert [f"{home.path}/.agents/skills/torn", f"{home.path}/.agents/skills/loose"] == [one["skill"] for one in skills["faults"]]
+
+
+def test_problems_with_folders_are_listed(home: Home, project: Path, skill: Writer) -> None:
+    skill("home/.agents/skills/good")
+    (home.path / ".agents" / "skills" / "lost").symlink_to("/nowhere/at/all")
+
+    answer = run(home.env, "doctor", cwd=project)
+
+    assert f"{home.path}/.agents/skills/lost: WK004" in answer.out
+    assert "Worth a look:" in answer.out
+
+
+def test_tools_that_are_missing_say_what_they_are_for(home: Home, project: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "bin"
+    empty.mkdir()
+
+    tools = {tool["name"]: tool for tool in report(home, project, PATH=str(empty))["tools"]}
+
+    assert ["git", "bubblewrap", "PyYAML"] == list(tools)
+    assert (False, False) == (tools["git"]["found"], tools["bubblewrap"]["found"])
+    assert "not found: install bubblewrap; running scripts will need it" == tools["bubblewrap"]["note"]
+
+
+def test_what_is_slow_is_measured_and_crowded_folders_are_named(home: Home, project: Path, skill: Writer) -> None:
+    for number in range(120):
+        skill(f"home/.agents/skills/skill-{number}")
+
+    speed = report(home, project)["speed"]
+
+    assert (f"{home.path}/.agents/skills", 120) == tuple(speed["crowded"][0])
+    assert min(speed["cold_ms"], speed["warm_ms"]) >= 0
+    assert speed["stats"] > 120
+
+
+def test_a_folder_that_costs_much_and_holds_no_skill_is_named(home: Home, project: Path) -> None:
+    root = home.path / ".agents" / "skills"
+    for number in range(120):
+        (root / f"folder-{number}").mkdir(parents=True)
+
+    speed = report(home, project)["speed"]
+
+    assert [str(root)] == [path for path, _stats in speed["empty"]]
+
+
+def test_a_sound_machine_needs_no_attention(home: Home, project: Path, skill: Writer) -> None:
+    skill("home/.agents/skills/good")
+
+    answer = run(home.env, "doctor", cwd=project)
+
+    assert "Nothing needs attention." == answer.out.splitlines()[-1]
+
+
+def test_names_from_a_stranger_cannot_steer_the_terminal(home: Home, project: Path, skill: Writer) -> None:
+    skill("home/.agents/skills/\x1b[2Jbad", text="---\nname: torn\n")
+
+    assert "\x1b" not in run(home.env, "doctor", cwd=project).out
+
+
+def test_agents_lists_every_agent_with_its_folders(home: Home, project: Path) -> None:
+    answer = run(home.env, "doctor", "--agents", cwd=project)
+    document = run(home.env, "doctor", "--agents", "--json", cwd=project).json
+
+    assert 0 == answer.code
+    assert [agent.id for agent in AGENTS] == [agent["id"] for agent in document["agents"]]
+    assert all(agent["folders"] for agent in document["agents"])
+    for agent in AGENTS:
+        assert agent.id in answer.out
