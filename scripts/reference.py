@@ -14,6 +14,7 @@ from pathlib import Path
 from metier import errors, model, settings
 from metier.cli.help import of_command, overview
 from metier.cli.table import COMMANDS, COMMON
+from metier.diagnosis import Report
 from metier.discover.agents import AGENTS, Agent
 from metier.standard.rules import BARE, FATAL, RULES
 
@@ -70,6 +71,7 @@ DOCUMENTS = (
     ("metier show NAME --json", "Body", "With `--file`: File. Of a binary file only name, path, size, type and hash are given."),
     ("metier check PATH --json", '{"checked": number, "skills": [Checked]}', "Exit code 1 when any `ok` is false."),
     ("metier why NAME --json", "Why", ""),
+    ("metier doctor --json", "{" + ", ".join(f'"{field}": …' for field in Report._fields) + "}", "With `--agents`: every agent."),
     ("metier new NAME --json", '{"name": text, "path": text}', ""),
     ("metier enable NAME --json", '{"name": text, "path": text, "state": State, "config": text}', "`disable` gives the same."),
 )  # fmt: skip

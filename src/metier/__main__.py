@@ -11,7 +11,6 @@ def main() -> None:
     from metier.cli import main as run
 
     code = run()
-    sys.stdout.flush()
     sys.stderr.flush()
     # Everything is written. Leaving at once spares taking tens of thousands of values apart one by one.
     os._exit(code)

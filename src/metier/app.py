@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from metier.diagnosis import Report
     from metier.discover.agents import Agent
     from metier.model import Body, Card, Checked, Digest, File, Limits, Problem, Root, Why
+    from metier.resolve.facts import Facts
     from metier.settings import Rule, Settings, Source
 
 LISTED = frozenset({"visible", "ask"})
@@ -57,8 +58,20 @@ def open_library(
         surroundings["METIER_CONFIG"] = os.path.abspath(config)
     chosen = _agent(agent or surroundings.get("METIER_AGENT"))
     here = os.path.abspath(cwd) if cwd is not None else _working_folder()
-    given = None if roots is None else given_roots([os.path.abspath(os.path.expanduser(root)) for root in roots])
-    return Library(surroundings, here, chosen, given, tuple(rules))
+    if cwd is not None and not os.path.isdir(here):
+        raise NotFoundError(f"there is no folder {cwd}", hint="give a folder that exists")
+    person = host.home_of(surroundings, own=env is None)
+    given = None if roots is None else given_roots([_root(str(root), here, person) for root in roots])
+    return Library(surroundings, here, person, chosen, given, tuple(rules))
+
+
+def _root(root: str, cwd: str, home: str | None) -> str:
+    """Give the absolute path of a root as named in `cwd`."""
+    if not root:
+        raise UsageError("a root may not be empty", hint="give the folder that holds the skills")
+    if home and (root == "~" or root.startswith("~/")):
+        root = home + root[1:]
+    return os.path.normpath(os.path.join(cwd, root))
 
 
 def _agent(name: str | None) -> Agent | None:
@@ -84,12 +97,12 @@ class Library:
     """The skills of this machine, for one way of asking. Nothing is read before the first question."""
 
     def __init__(
-        self, env: Mapping[str, str], cwd: str, agent: Agent | None, given: tuple[Root, ...] | None,
+        self, env: Mapping[str, str], cwd: str, home: str | None, agent: Agent | None, given: tuple[Root, ...] | None,
         rules: tuple[Rule, ...],
     ) -> None:  # fmt: skip
         """Read the configuration and find the project; look at no skill yet."""
         self.env, self.cwd, self.agent, self.given, self.rules = env, cwd, agent, given, rules
-        self.home = host.home_of(env)
+        self.home = home
         self.data = host.data_folder(env, self.home)
         self.config = host.config_file(env, self.home)
         self.warnings: list[str] = []
@@ -102,7 +115,7 @@ class Library:
         self.scope_problems: tuple[Problem, ...] = ()
         self._later: list[Callable[[], None]] = []
         edition = f"{__version__}/{FORMAT}/{sys.implementation.cache_tag}"
-        self._ports = pipeline.Ports(disk, self.shelf, self.machine, time.time_ns, lambda: os.urandom(16), 
+        self._ports = pipeline.Ports(disk, self.shelf, self.machine, time.time_ns, lambda: os.urandom(16),
                                      lambda count: self.progress("folders", count), self._later.append, edition)  # fmt: skip
         self._glance: pipeline.Glance | None = None
         self._catalogue: pipeline.Catalogue | None = None
@@ -139,7 +152,7 @@ class Library:
     def listing(self) -> str:
         """Give the JSON document of a plain list, as made before when nothing has changed since."""
 
-        def make() -> tuple[str, pipeline.Facts]:
+        def make() -> tuple[str, Facts]:
             found = self.catalogue()
             return listing_json(self.skills(), found.cards, self.problems(), found.truncated), found.facts
 
@@ -191,7 +204,7 @@ class Library:
 
     def as_agent(self, agent: str | None) -> Library:
         """Open the same place as another agent sees it, or as metier does."""
-        return Library(self.env, self.cwd, _agent(agent), None, self.rules)
+        return Library(self.env, self.cwd, self.home, _agent(agent), None, self.rules)
 
     def resolve(self, name: str) -> Card:
         """Give the one skill that a name, a path, `scope:name` or `plugin:name` means."""
@@ -243,7 +256,7 @@ class Library:
             time.perf_counter,
             lambda path: os.access(path, os.W_OK),
             lambda: pipeline.catalogue(pipeline.glance(self.roots(), self._limits, bare), self._policy, bare),
-            lambda: Library(self.env, self.cwd, self.agent, self.given, self.rules).catalogue(),
+            lambda: Library(self.env, self.cwd, self.home, self.agent, self.given, self.rules).catalogue(),
         ))  # fmt: skip
 
     # --- changing

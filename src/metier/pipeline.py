@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from metier.catalogue import snapshot
 from metier.catalogue.snapshot import View
+from metier.discover.above import plugin_above
 from metier.light import TYPE_CHECKING, NamedTuple
-from metier.model import MANIFEST_BYTES, MANIFESTS, Problem
+from metier.model import Problem
+from metier.resolve.facts import Asked, still_true
 
 try:
     from _blake2 import blake2b  # what hashlib would give, without loading OpenSSL for it
@@ -20,10 +22,9 @@ if TYPE_CHECKING:
 
     from metier.model import Card, Key, Limits, Root
     from metier.ports import Disk, Machine, Shelf
+    from metier.resolve.facts import Facts
     from metier.resolve.policy import Policy
     from metier.survey import Survey
-
-    Facts = dict[tuple[str, str], bool]
 
 
 class Ports(NamedTuple):
@@ -111,7 +112,9 @@ def standing(roots: Sequence[Root], disk: Disk) -> tuple[list[Root], list[Proble
     problems: list[Problem] = []
     for root in roots:
         kind = disk.kind_of(root.location)
-        if kind == "folder":
+        if kind == "folder" and root.named and not disk.readable(root.location):
+            problems.append(Problem(root.location, "WK001", "This root cannot be read: permission denied."))
+        elif kind == "folder":
             present.append(root)
         elif kind is not None:
             problems.append(Problem(root.location, "WK002", "This root is not a folder."))
@@ -143,23 +146,6 @@ def look(root: Root, limits: Limits, ports: Ports) -> Seen:
     return Seen(root, token, lambda: found, lambda: found.known.keys, found.reads)
 
 
-def plugin_above(root: Root, disk: Disk) -> str:
-    """Name the plugin that a plugin's own skills folder belongs to: its manifest lies above the root (CX-30)."""
-    if not root.named:
-        return ""
-    folder = root.location
-    for _level in range(2):
-        folder = folder.rpartition("/")[0]
-        for where in MANIFESTS if folder else ():
-            if disk.kind_of(f"{folder}/{where}") == "file":
-                from metier.discover.heads import plugin_name
-
-                name, _problem = plugin_name(disk.read_head(f"{folder}/{where}", MANIFEST_BYTES), where, folder)
-                if name:
-                    return name
-    return ""
-
-
 def _recalled(root: Root, limits: Limits, ports: Ports, name: str, plugin: str) -> Survey:
     from metier.discover.walk import survey
 
@@ -178,41 +164,6 @@ def _resolved(seen: list[Seen], policy: Policy, machine: Machine) -> View:
     truncated = [problem for _root, found in surveys for problem in found.truncated]
     categories = {name: text for _root, found in reversed(surveys) for name, text in found.categories.items()}
     return View(asked.facts, cards, problems, truncated, categories)
-
-
-class Asked:
-    """A machine that remembers what it was asked, so that a view can be checked again cheaply."""
-
-    def __init__(self, machine: Machine) -> None:
-        """Pass every question on to `machine`."""
-        self.machine = machine
-        self.facts: Facts = {}
-
-    def has_env(self, name: str) -> bool:
-        """Ask for an environment variable."""
-        return self._asked("env", name)
-
-    def has_command(self, name: str) -> bool:
-        """Ask for a command."""
-        return self._asked("command", name)
-
-    def has_file(self, path: str) -> bool:
-        """Ask for a file."""
-        return self._asked("file", path)
-
-    def _asked(self, kind: str, name: str) -> bool:
-        if (kind, name) not in self.facts:
-            self.facts[kind, name] = _ask(self.machine, kind, name)
-        return self.facts[kind, name]
-
-
-def still_true(facts: Facts, machine: Machine) -> bool:
-    """Tell whether the machine still answers as it did."""
-    return all(_ask(machine, *fact) == answer for fact, answer in facts.items())
-
-
-def _ask(machine: Machine, kind: str, name: str) -> bool:
-    return {"env": machine.has_env, "command": machine.has_command, "file": machine.has_file}[kind](name)
 
 
 def name_of(*parts: object) -> str:

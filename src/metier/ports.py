@@ -25,6 +25,9 @@ class Disk(Protocol):
     def kind_of(self, path: str) -> str | None:
         """Tell `folder`, `file` or `other`, following links; `None` when it cannot be reached."""
 
+    def readable(self, path: str) -> bool:
+        """Tell whether a folder can be listed and entered."""
+
     def is_link(self, path: str) -> bool:
         """Tell whether the path itself is a link."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from metier.disclose import levels
 from metier.disclose.tokens import estimate
 from metier.discover import disk
+from metier.discover.heads import SIDECAR_BYTES, sidecar_of
 from metier.discover.walk import survey
 from metier.errors import NotFoundError, RefusedError, UsageError
 from metier.model import Body, Card, Checked, Diagnostic, Digest, Document, File, Limits, Needs, Root, Sidecar, Why
@@ -17,7 +18,6 @@ from metier.standard.digest import TreeFile, tree_digest
 from metier.standard.document import MAX_FILE_BYTES, read_document
 from metier.standard.needs import read_needs
 from metier.standard.rules import diagnose
-from metier.standard.sidecar import MAX_BYTES, read_sidecar
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from metier.app import Library
     from metier.model import Head, Kind
 
-SIDECAR_BYTES = MAX_BYTES + 1
 NO_NEEDS: dict[str, list[str]] = {"env": [], "files": [], "commands": [], "tools": []}
 
 
@@ -39,7 +38,7 @@ def body_of(library: Library, name: str) -> Body:
     document = read_document(head.data, folder=_folder_name(card), file=file, kind=card.kind, size=len(head.data))
     assert document is not None  # the whole file was given
     files = [piece.path for piece in disk.tree(card.path)] if card.kind == "skill-md" else []
-    needs = read_needs(document.fields, document.spans, _sidecar(card))[1] or Needs()
+    needs = read_needs(document.fields, document.spans, _sidecar(card.path))[1] or Needs()
     missing = missing_of(needs, library.machine)
     content = head.data[document.body_at :].decode(errors="replace").lstrip("\r\n")
     return Body(
@@ -119,10 +118,12 @@ def _check_one(path: str, file: str, known: tuple[Diagnostic, ...]) -> Checked:
         return Checked(path, not any(note.severity == "error" for note in known), known)
     kind: Kind = "skill-md" if file else "flat-md"
     folder = base if file else base.removesuffix(".md")
-    document = read_document(head.data, folder=folder, file=file or base, kind=kind, size=len(head.data))
+    document = read_document(head.data, folder=folder, file=file or base, kind=kind, size=head.size)
+    if document is None:  # unclosed in all that is ever read
+        document = read_document(head.data, folder=folder, file=file or base, kind=kind, size=len(head.data))
     assert document is not None
     files = frozenset(piece.path for piece in disk.tree(path)) if file else frozenset()
-    sidecar = read_sidecar(None if (side := disk.read_head(f"{path}/agents/openai.yaml", SIDECAR_BYTES)).fault else side.data) if file else None
+    sidecar = _sidecar(path) if file else None
     notes = [*_body_faults(head.data, file or base), *(sidecar.diagnostics if sidecar else ())]
     notes += read_needs(document.fields, document.spans, None, file or base)[2]
     body = head.data[document.body_at :].decode(errors="replace")
@@ -181,8 +182,10 @@ def _digest(card: Card, book: object) -> Digest | None:
 
     assert isinstance(book, DigestBook)
     base, pieces = _pieces(card)
+    if not pieces:
+        return None  # gone, unreadable in part, or too large: then there is no digest rather than half of one
     stamp = _stamp(base, pieces)
-    known = book.get(card.path, stamp) if stamp else None
+    known = book.get(_name_in_book(card), stamp) if stamp else None
     if known is not None:
         return Digest(known)
     try:
@@ -191,13 +194,17 @@ def _digest(card: Card, book: object) -> Digest | None:
         return None
     digest = tree_digest(files)
     if stamp:
-        book.put(card.path, stamp, digest)
+        book.put(_name_in_book(card), stamp, digest)
     return digest
+
+
+def _name_in_book(card: Card) -> bytes:
+    return card.path.encode("utf-8", "surrogateescape")
 
 
 def _pieces(card: Card) -> tuple[str, list[disk.Piece]]:
     if card.kind == "skill-md":
-        return card.path, disk.tree(card.path)
+        return card.path, disk.whole_tree(card.path) or []
     base, _, file = card.path.rpartition("/")
     return base, [piece for piece in disk.pieces_in(base) if piece.path == file]
 
@@ -246,9 +253,10 @@ def _read(path: str) -> Head:
     return head
 
 
-def _sidecar(card: Card) -> Sidecar | None:
-    head = disk.read_head(f"{card.path}/agents/openai.yaml", SIDECAR_BYTES)
-    return None if head.fault else read_sidecar(head.data)
+def _sidecar(path: str) -> Sidecar | None:
+    target = f"{path}/agents/openai.yaml"
+    there = disk.kind_of(target) is not None or disk.is_link(target)
+    return sidecar_of(disk.read_head(target, SIDECAR_BYTES)) if there else None
 
 
 def _folder_name(card: Card) -> str:

@@ -11,15 +11,16 @@ if TYPE_CHECKING:
     from metier.model import Key
 
     Names = tuple[str, ...]
-    Node = tuple[Names, Names, Names, Names, str, Names, int]
+    Node = tuple[Names, Names, Names, Names, str, Names, int, bool]
     Memo = tuple[Any, Any]
 else:
     Node = Memo = tuple
 
-# Node: a listing reduced to what matters: folders, files, links, others, fault, names not in UTF-8, number of entries.
+# Node: a listing reduced to what matters: folders, files, links, others, fault, names not in UTF-8, number of
+# entries, whether there are folders at all.
 # Memo: the circumstances under which a file was read, and what came of it.
 
-LEAF: Node = ((), ("SKILL.md",), (), (), "", (), 1)
+LEAF: Node = ((), ("SKILL.md",), (), (), "", (), 1, False)
 """A skill's folder without folders below it: most of them."""
 
 

@@ -181,9 +181,11 @@ def composed(text: str) -> Any:
 
 
 def textual(node: yaml.Node | None) -> Any:
-    """Turn a node into texts, lists and dicts."""
+    """Turn a node into texts, lists and dicts; what YAML takes for nothing is an empty text."""
     if isinstance(node, yaml.MappingNode):
         return {textual(key): textual(value) for key, value in node.value}
     if isinstance(node, yaml.SequenceNode):
         return [textual(item) for item in node.value]
-    return node.value if isinstance(node, yaml.ScalarNode) else None
+    if not isinstance(node, yaml.ScalarNode):
+        return None
+    return "" if node.tag == "tag:yaml.org,2002:null" else node.value

@@ -38,9 +38,14 @@ def test_a_base_that_cannot_be_read_is_reported_and_the_next_is_read(place: Plac
 
 def test_a_folder_without_a_skill_file_is_no_skill(place: Place) -> None:  # ZE-1
     write(place.root / "pdf/notes.txt", "nothing")
-    (place.root / "dir/SKILL.md").mkdir(parents=True)
 
     assert [] == place.open().skills(all=True)
+
+
+def test_a_folder_in_the_place_of_the_skill_file_is_an_invalid_row(place: Place) -> None:  # ZE-1, and nothing is silently absent
+    (place.root / "dir/SKILL.md").mkdir(parents=True)
+
+    assert [("dir", "invalid")] == [(card.name, card.state) for card in place.open().skills(all=True)]
 
 
 # --- ZE-2: containment

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SOURCE = str(Path(metier.__file__).parent.parent)
-PATIENCE = 15
+PATIENCE = 30
 """Seconds after which a command counts as hanging. No test measures time; this only keeps a hang from being endless."""
 
 CANNOT = 77
@@ -58,7 +57,7 @@ def environment(env: Mapping[str, str]) -> dict[str, str]:
     return {"PYTHONPATH": SOURCE, "LC_ALL": "C.UTF-8", **env}
 
 
-def python(  # noqa: PLR0913 - each is one thing a test may want
+def python(
     env: Mapping[str, str],
     *words: str,
     cwd: str | Path | None = None,

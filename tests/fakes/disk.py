@@ -1,14 +1,17 @@
-"""A disk in memory: files, folders and links by path, listed in whatever order a test wants."""
+"""Disks for tests: one in memory, listed in whatever order a test wants, and the real one with another helper."""
 
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from metier.discover import disk
 from metier.model import Head, Key, Listing, packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from metier.ports import Answer
 
 _NO_KEY: Key = (0, 0, 0, 0)
 
@@ -80,6 +83,10 @@ class FakeDisk:
         real = self.real(path)
         return "folder" if real in self.folders else "file" if isinstance(self.tree.get(real), bytes) else None
 
+    def readable(self, path: str) -> bool:
+        """Tell whether there is a folder: nothing is locked here."""
+        return self.real(path) in self.folders
+
     def is_link(self, path: str) -> bool:
         """Tell whether a text lies there."""
         return isinstance(self.tree.get(path), str)
@@ -94,7 +101,7 @@ class FakeDisk:
             child = posixpath.join(real, name)
             held = self.tree.get(child)
             kinds["folders" if child in self.folders else "files" if isinstance(held, bytes) else "links"].append(name)
-        return Listing(*(tuple(names) for names in kinds.values()))
+        return Listing(tuple(kinds["folders"]), tuple(kinds["files"]), tuple(kinds["links"]))
 
     def apart(self, task: Callable[[], bytes]) -> None:
         """Have no other process to hand work to."""
@@ -108,3 +115,19 @@ class FakeDisk:
         if not isinstance(held, bytes):
             return Head(fault="SK003" if isinstance(held, str) else "SK004", message="not a regular file")
         return Head(held[:at_least], len(held), self.key_of(path) or _NO_KEY)
+
+
+class Apart:
+    """The real disk, except that the other process it lends is of the test's own choosing."""
+
+    def __init__(self, lend: Callable[[Callable[[], bytes]], Answer | None]) -> None:
+        """Ask `lend` for the other process."""
+        self.lend = lend
+
+    def __getattr__(self, name: str) -> Any:
+        """Hand every other question to the real disk."""
+        return getattr(disk, name)
+
+    def apart(self, task: Callable[[], bytes]) -> Answer | None:
+        """Lend what the test wants lent."""
+        return self.lend(task)

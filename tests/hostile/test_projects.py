@@ -30,6 +30,8 @@ TEXTS = {
     "deep lists": b"a = " + b"[" * 100_000,
     "deep tables": b"a = " + b"{a = " * 50_000,
     "deep keys": b"a" + b".a" * 200_000 + b" = 1",
+    "deep keys in a table": b"x = {a" + b".a" * 200_000 + b" = 1}",
+    "deep keys behind a sign": b'"="' + b".a" * 200_000 + b" = 1",
     "many tables": b"".join(b"[t%d]\n" % n for n in range(30_000)),
     "a long number": b"a = " + b"9" * 10_000,
     "a strange date": b"a = 2020-02-31",

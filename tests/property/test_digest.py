@@ -84,7 +84,7 @@ SAFE = st.text(alphabet="abc", min_size=1, max_size=3)
 def test_where_a_tree_lies_and_in_which_order_it_was_written_does_not_matter(
     tree: dict[tuple[str, str], tuple[bytes, bool]], random: object
 ) -> None:
-    digests = []
+    digests: list[str] = []
     for place in ("one", "two/deeper"):
         with tempfile.TemporaryDirectory() as base:
             folder = Path(base) / place / "skill"

@@ -19,11 +19,11 @@ LINES = st.sampled_from([
     "description: |+", "  folded text", "  more text", "    deeper", "", " ", "  ", "# comment", "  # comment", "metadata:", "  a: b",
     "  c:", "    d: e", "tags: [a, b]", "tags: [a, 'b', \"c\"]", "tags:", "- one", "  - two", "-", "  -", "  - k: v", "on: yes", "yes: 1",
     "version: 1.10", "date: 2020-01-01", "x: {a: b, c: [d]}", 'x: {"a": 1, "b": true}', "x: {a: }", "x: [", "x: ]", "k: a: b", "k: a #b",
-    "k: 'it''s'", 'k: "a\\nb"', 'k: "a\\x41"', "k: \"open", "k: 'open", "  still open\"", "  closes'", "k: &a x", "k: *a", "k: !t x",
+    "k: 'it''s'", 'k: "a\\nb"', 'k: "a\\x41"', 'k: "open', "k: 'open", '  still open"', "  closes'", "k: &a x", "k: *a", "k: !t x",
     "k: ~", "k: null", "k: -", "k: - a", "k: ?", "? k", ": v", "k:v", "k : v", "k:  v  ", "k:\tv", "\tk: v", "k: @x", "k: `x`", "k: %x",
     "---", "...", "--- x", "k: |2", "k: >1-", "\ufeffk: v", "k: caf\u00e9", "k: \u2028", "k: \x85", "k: \x07", "<<: x", "k: =", "k: <", "k: ,",
-    "k: a,b", "k: [a]b", "k: {a}", "k: \"a\" b", "k: 'a' 'b'", "k: ''", 'k: ""', "K: v", "k.k: v", "k-k: v", "0k: v", "k: 0x1F", "k: 1_000",
-    "k: \"a", "", "  b\"", "k: http://x", "k: a:b", "k: a#b", "k: #b", "k:#b", "k: a:", "k: :a", "k: ::", "k: [a: b]", "k: [a, ]", "k: [,]",
+    "k: a,b", "k: [a]b", "k: {a}", 'k: "a" b', "k: 'a' 'b'", "k: ''", 'k: ""', "K: v", "k.k: v", "k-k: v", "0k: v", "k: 0x1F", "k: 1_000",
+    'k: "a', "", '  b"', "k: http://x", "k: a:b", "k: a#b", "k: #b", "k:#b", "k: a:", "k: :a", "k: ::", "k: [a: b]", "k: [a, ]", "k: [,]",
     "k: [a b, c d]", "k: [a\\b]", "k: {a: 'b', }", "k: [[a], [b]]", "k: [-]", "k: [- a]", "k: [?]", "k: [a?]", "k: (x)", "k: /x", "k: .x",
 ])  # fmt: skip
 STRUCTURED = st.lists(LINES, max_size=8).map(lambda lines: "\n".join(lines) + "\n")

@@ -58,8 +58,8 @@ def test_a_project_never_widens_what_its_user_allows(user: dict[str, Any], proje
     assert all(ours >= theirs >= 1 for ours, theirs in zip(allowed.limits, narrowed.limits, strict=True))
     assert narrowed.on_collision in {allowed.on_collision, "refuse"}
     assert narrowed.hide_unready >= allowed.hide_unready
-    untouched = {"limits": allowed.limits, "on_collision": allowed.on_collision, "hide_unready": allowed.hide_unready, "problems": ()}
-    assert allowed == narrowed._replace(**untouched)
+    same = narrowed._replace(limits=allowed.limits, on_collision=allowed.on_collision, hide_unready=allowed.hide_unready, problems=())
+    assert allowed == same
 
 
 @settings(max_examples=300)
@@ -75,14 +75,13 @@ def test_whatever_a_project_asks_for_in_vain_is_said(user: dict[str, Any], proje
 @settings(max_examples=300)
 @given(st.dictionaries(st.sampled_from([*KNOWN_KEYS, "skils", "x"]), ANYTHING, max_size=3))
 def test_a_user_s_file_is_taken_or_refused_with_a_reason_and_a_hint(values: dict[str, Any]) -> None:
+    refused: ConfigError | None = None
     try:
-        taken = merge([source("user", values)])
+        hash(merge([source("user", values)]))
     except ConfigError as error:
-        assert "/user/metier.toml" in error.message
-        assert error.hint
-    else:
-        assert isinstance(taken, Settings)
-        hash(taken)
+        refused = error
+
+    assert refused is None or ("/user/metier.toml" in refused.message and refused.hint)
 
 
 @given(st.lists(USER, max_size=3))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 READERS = 8
 SKILLS = 150
-SECONDS = 4.0
+SECONDS = 3.0
 """How long they work. Nothing is measured: only what was seen is judged."""
 
 # The editor counts its steps in a file: odd while it is at work, even when a version is complete.

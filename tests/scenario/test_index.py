@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from metier.app import Library
 
-SETTLED = 0.15
+SETTLED = 0.12
 """Seconds after which a stat is beyond doubt; fresher files are read again, which is right but hides what is tested."""
 
 
@@ -66,7 +66,7 @@ def shelf(tmp_path: Path, home: Home) -> Shelf:
     write(root / "tool.py", "SKILL_NAME = 'tool'\ndef run(task): ...\n")
     write(root / "plug" / ".claude-plugin" / "plugin.json", '{"name": "plug"}')
     write(root / "plug" / "skills" / "inner" / "SKILL.md", document("inner"))
-    write(root / "broken" / "SKILL.md", "---\nname: [\n---\n")
+    write(root / "broken" / "SKILL.md", "---\nname: broken\n\tdescription: x\n---\n")
     write(root / "empty" / "notes.txt", "nothing")
     time.sleep(SETTLED)
     shelf = Shelf(root, home)
@@ -273,7 +273,7 @@ def repaired(root: Path) -> None:
 
 
 def broken(root: Path) -> None:
-    write(root / "alpha" / "SKILL.md", "---\nname: [\n---\n")
+    write(root / "alpha" / "SKILL.md", "---\nname: broken\n\tdescription: x\n---\n")
 
 
 def support_file_edited(root: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 
-_SCHEMA = "CREATE TABLE IF NOT EXISTS digests (path TEXT PRIMARY KEY, stamp BLOB NOT NULL, digest TEXT NOT NULL)"
+_SCHEMA = "CREATE TABLE IF NOT EXISTS digests (path BLOB PRIMARY KEY, stamp BLOB NOT NULL, digest TEXT NOT NULL)"
 BUSY_SECONDS = 10.0
 
 
@@ -35,7 +35,7 @@ class DigestBook:
                 return connection
         return None
 
-    def get(self, path: str, stamp: bytes) -> str | None:
+    def get(self, path: bytes, stamp: bytes) -> str | None:
         """Give the digest computed under these very stats, or nothing."""
         if self.connection is None:
             return None
@@ -45,7 +45,7 @@ class DigestBook:
             return None
         return row[0] if row else None
 
-    def put(self, path: str, stamp: bytes, digest: str) -> None:
+    def put(self, path: bytes, stamp: bytes, digest: str) -> None:
         """Remember a digest."""
         if self.connection is None:
             return

@@ -30,9 +30,12 @@ RACY_NS = 100_000_000
 COARSE_NS = 2_000_000_000
 """File systems without nanoseconds count in seconds, or in two."""
 
-_MAGIC = b"METIERIX"
+_MAGIC = b"METIER"
+WATCH, REST, VIEW, TEXT = b".W", b".R", b".V", b".T"
+"""What a file holds, so that one in another's place is never taken for it."""
 _TOKEN = 16
-_HEAD = len(_MAGIC) + _TOKEN + 8
+_START = len(_MAGIC) + 2
+_HEAD = _START + _TOKEN + 8
 
 
 class Watch(NamedTuple):
@@ -65,12 +68,12 @@ def encode(survey: Survey, root: str, token: bytes, started_ns: int) -> tuple[by
     settled = not any(problem.code == "WK004" for problem in survey.problems)
     paths = _below(root, survey)
     rest = plain_rest(survey)
-    return sealed((paths, keys, settled), token), sealed(rest, token)
+    return sealed((paths, keys, settled), token, WATCH), sealed(rest, token, REST)
 
 
 def _below(root: str, survey: Survey) -> list[str]:
     start = len(root) + 1
-    return [path[start:] or "." for path in survey.known.keys]  # noqa: SIM118 - a field of that name
+    return [path[start:] or "." for path in survey.known.keys]
 
 
 def keys_of(watch: Watch, root: str) -> dict[str, Key]:
@@ -80,7 +83,7 @@ def keys_of(watch: Watch, root: str) -> dict[str, Key]:
 
 def watch_of(data: bytes | None) -> Watch | None:
     """Read a watch list; `None` when the bytes are not one."""
-    found = opened(data)
+    found = opened(data, WATCH)
     if found is None:
         return None
     token, (paths, keys, settled) = found
@@ -89,7 +92,7 @@ def watch_of(data: bytes | None) -> Watch | None:
 
 def survey_of(data: bytes | None, root: str, watch: Watch) -> Survey | None:
     """Read the rest back into a survey; `None` when it does not belong to this watch list."""
-    found = opened(data)
+    found = opened(data, REST)
     if found is None or found[0] != watch.token or not watch.keys:
         return None
     paths = [root if path == "." else f"{root}/{path}" for path in watch.paths]
@@ -100,12 +103,12 @@ def encode_view(view: View, token: bytes) -> bytes:
     """Write a view down, under the token of all it was derived from."""
     rows = [tuple(card) if not card.diagnostics else _plain_card(card) for card in view.cards]
     problems, truncated = ([tuple(problem) for problem in some] for some in (view.problems, view.truncated))
-    return sealed((list(view.facts.items()), rows, problems, truncated, view.categories), token)
+    return sealed((list(view.facts.items()), rows, problems, truncated, view.categories), token, VIEW)
 
 
 def view_of(data: bytes | None, token: bytes) -> View | None:
     """Read a view; `None` when it was derived from something else."""
-    found = opened(data)
+    found = opened(data, VIEW)
     if found is None or found[0] != token:
         return None
     facts, rows, problems, truncated, categories = found[1]
@@ -118,20 +121,20 @@ def unchanged(watch: Watch, keys: bytes | None) -> bool:
     return watch.settled and bool(keys) and keys == watch.keys
 
 
-def sealed(value: Any, token: bytes) -> bytes:
+def sealed(value: Any, token: bytes, kind: bytes = TEXT) -> bytes:
     """Pack a value with a token and a checksum."""
     body = marshal.dumps(value)
-    return b"".join((_MAGIC, token, crc32(body).to_bytes(8, "little"), body))
+    return b"".join((_MAGIC, kind, token, crc32(body).to_bytes(8, "little"), body))
 
 
-def opened(data: bytes | None) -> tuple[bytes, Any] | None:
+def opened(data: bytes | None, kind: bytes = TEXT) -> tuple[bytes, Any] | None:
     """Give token and content, or `None` when the checksum is wrong. Only checked bytes reach `marshal`."""
-    if data is None or not data.startswith(_MAGIC) or len(data) < _HEAD:
+    if data is None or not data.startswith(_MAGIC + kind) or len(data) < _HEAD:
         return None
     body = memoryview(data)[_HEAD:]
     if crc32(body).to_bytes(8, "little") != data[_HEAD - 8 : _HEAD]:
         return None
-    return data[len(_MAGIC) : len(_MAGIC) + _TOKEN], marshal.loads(body)
+    return data[_START : _START + _TOKEN], marshal.loads(body)
 
 
 def _sure_keys(keys: dict[str, Key], started_ns: int) -> bytes:

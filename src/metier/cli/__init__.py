@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from metier.cli.argv import parse
 from metier.cli.table import COMMANDS, COMMON, command_named
-from metier.errors import MetierError, UsageError
+from metier.errors import MetierError, StoreError, UsageError
 from metier.light import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from metier.app import Library
     from metier.cli.argv import Values
 
@@ -21,16 +24,35 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; give its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     _survive_odd_names()
+    as_json = "--json" in words
+    try:
+        code = _answer(words, as_json=as_json)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader is gone, as with `| head`
+        _forget(sys.stdout)
+        return BROKEN_PIPE
+    except OSError as error:
+        _forget(sys.stdout)
+        return _report(StoreError(f"cannot write the output: {error.strerror}", hint="make room, or write elsewhere"), as_json=False)
+    return code
+
+
+def _answer(words: list[str], *, as_json: bool) -> int:
+    """Run a command and say what went wrong with it, if anything."""
     try:
         return _run(words)
     except MetierError as error:
-        return _report(error, as_json="--json" in words)
+        return _report(error, as_json=as_json)
     except KeyboardInterrupt:
         sys.stderr.write("\ninterrupted\n")
         return INTERRUPTED
     except BrokenPipeError:
-        _forget_stdout()
-        return BROKEN_PIPE
+        raise
+    except Exception as error:
+        if os.environ.get("METIER_DEBUG"):
+            raise
+        hint = "this is a fault in metier; METIER_DEBUG=1 shows where"
+        return _report(MetierError(f"unexpected: {type(error).__name__}: {error}", hint=hint, code="unexpected"), as_json=as_json)
 
 
 def _run(words: list[str]) -> int:
@@ -38,9 +60,8 @@ def _run(words: list[str]) -> int:
     if name in {"--help", "-h", "help"}:
         from metier.cli.help import overview
 
-        topic = command_named(words[1]) if len(words) > 1 and name == "help" else None
-        if topic is not None:
-            return _run([topic.name, "--help"])
+        if len(words) > 1 and name == "help":
+            return _run([words[1], "--help"])
         sys.stdout.write(overview())
         return 0
     if name == "--version":
@@ -110,8 +131,6 @@ def _survive_odd_names() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _forget_stdout() -> None:
-    """Keep Python from complaining while it ends: the reader is gone, as with `| head`."""
-    import os
-
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _forget(stream: TextIO) -> None:
+    """Nobody reads this any more: keep Python from complaining about it while it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -31,7 +31,8 @@ def run(values: Values) -> int:
     shell = operands[0]
     if shell not in {"bash", "zsh", "fish"}:
         raise UsageError(f"there is no completion for '{shell}'", hint="choose one of: bash, zsh, fish")
-    output.write(_fish() if shell == "fish" else _bash() if shell == "bash" else _zsh())
+    script = _fish() if shell == "fish" else _bash() if shell == "bash" else _zsh()
+    output.write(output.json_text({"shell": shell, "script": script}) + "\n" if values["json"] else script)
     return 0
 
 

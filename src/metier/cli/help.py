@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from metier.cli.argv import Option
 from metier.cli.table import COMMANDS, COMMON
 from metier.light import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from metier.cli.argv import Command, Option
+    from metier.cli.argv import Command
 
 
 def overview() -> str:
@@ -21,8 +22,7 @@ Commands:
 {rows}
 
 Options:
-{_options(COMMON)}
-  --version         show the version
+{_options((*COMMON, Option("--version", "show the version")))}
 
 Examples:
   metier list                     which skills are there, and what they cost

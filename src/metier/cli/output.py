@@ -41,6 +41,8 @@ def clean(text: str, *, lines: bool = False) -> str:
     """Make a stranger's text safe for a terminal: no escape sequences, no invisible direction changes."""
     if text.isascii() and text.isprintable():
         return text
+    if lines and "\r\n" in text:
+        text = text.replace("\r\n", "\n")
     kept = "\n\t" if lines else "\t"
     return "".join(
         char if char.isprintable() or char in kept else char.encode("unicode_escape").decode("ascii") for char in text

@@ -45,7 +45,7 @@ def _body(shown: Body) -> str:
     out.append(f"{clean(shown.description)}\n")
     if shown.readiness != "available":
         missing = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in shown.missing.items() if names)
-        out.append(output.style(f"{shown.readiness}: {missing or 'not on this platform'}", "yellow") + "\n")
+        out.append(output.style(f"{shown.readiness}: {clean(missing) or 'not on this platform'}", "yellow") + "\n")
         out.append(f"{clean(shown.setup_help, lines=True)}\n" if shown.setup_help else "")
     out.append(f"\n{clean(shown.content, lines=True).rstrip()}\n")
     linked = [(kind, names) for kind, names in shown.linked_files.items() if names]

@@ -72,6 +72,11 @@ def kind_of(path: str) -> str | None:
     return FOLDER if stat.S_ISDIR(mode) else FILE if stat.S_ISREG(mode) else OTHER
 
 
+def readable(path: str) -> bool:
+    """Tell whether a folder can be listed and entered."""
+    return os.access(path, os.R_OK | os.X_OK)
+
+
 def is_link(path: str) -> bool:
     """Tell whether the path itself is a link."""
     return os.path.islink(path)
@@ -153,8 +158,15 @@ TREE_FILES = 20_000
 """A skill with more files than this is not one."""
 
 
-def tree(folder: str, limit: int = TREE_FILES) -> list[Piece]:
-    """List every file below a folder, links included but never followed; at most `limit` of them."""
+def whole_tree(folder: str) -> list[Piece] | None:
+    """List every file below a folder; `None` when a part of it cannot be read or there are too many."""
+    faults: list[str] = []
+    pieces = tree(folder, faults=faults)
+    return None if faults or len(pieces) >= TREE_FILES else pieces
+
+
+def tree(folder: str, limit: int = TREE_FILES, faults: list[str] | None = None) -> list[Piece]:
+    """List files below a folder, links included but never followed; folders that cannot be read go into `faults`."""
     pieces: list[Piece] = []
     waiting = [""]
     while waiting and len(pieces) < limit:
@@ -170,18 +182,22 @@ def tree(folder: str, limit: int = TREE_FILES) -> list[Piece]:
                         executable = bool(status.st_mode & stat.S_IXUSR) and not entry.is_symlink()
                         pieces.append(Piece(path, status.st_size, executable, entry.is_symlink()))
         except OSError:
-            continue
+            if faults is not None:
+                faults.append(prefix)
     return sorted(pieces)
 
 
 def pieces_in(folder: str) -> list[Piece]:
     """List the files directly in a folder."""
     found: list[Piece] = []
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_file(follow_symlinks=False):
-                status = entry.stat(follow_symlinks=False)
-                found.append(Piece(entry.name, status.st_size, bool(status.st_mode & stat.S_IXUSR), link=False))
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_file(follow_symlinks=False):
+                    status = entry.stat(follow_symlinks=False)
+                    found.append(Piece(entry.name, status.st_size, bool(status.st_mode & stat.S_IXUSR), link=False))
+    except OSError:
+        return []
     return sorted(found)
 
 
@@ -231,11 +247,15 @@ def write_new(path: str, text: str) -> None:
 
     folder = os.path.dirname(path)
     made = [parent for parent in _parents(folder) if not os.path.isdir(parent)]
+    begun = False
     try:
         os.makedirs(folder, exist_ok=True)
         with open(path, "x", encoding="utf-8") as file:
+            begun = True
             file.write(text)
     except OSError as error:
+        if begun:
+            os.unlink(path)
         for parent in made:
             if os.path.isdir(parent) and not os.listdir(parent):
                 os.rmdir(parent)

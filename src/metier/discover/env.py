@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import contextmanager
 
+from metier.discover import disk
 from metier.errors import ConfigError, StoreError
 from metier.light import TYPE_CHECKING
 from metier.settings import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
     from metier.settings import Layer, Rule
@@ -18,13 +20,16 @@ if TYPE_CHECKING:
 CONFIG_NAME = "metier.toml"
 PROJECT_CONFIG = ".metier/metier.toml"
 ORGANISATION_CONFIG = "/etc/metier/metier.toml"
-MAX_CONFIG_BYTES = 1 << 20
+MAX_CONFIG_BYTES = 256 << 10
+MAX_KEY_PARTS = 64
+"""Reading a key takes time with the square of its parts."""
+MAX_RECORD_BYTES = 8 << 20
 
 
-def home_of(env: Mapping[str, str]) -> str | None:
-    """Give the home folder, or nothing when the system does not know one."""
-    home = env.get("HOME") or (env.get("USERPROFILE") if os.name == "nt" else None) or os.path.expanduser("~")
-    return home.rstrip("/") or "/" if os.path.isabs(home) else None
+def home_of(env: Mapping[str, str], *, own: bool) -> str | None:
+    """Give the home folder, or nothing when none is known. Only for this process's own environment is the system asked."""
+    home = env.get("HOME") or (env.get("USERPROFILE") if os.name == "nt" else None) or (os.path.expanduser("~") if own else "")
+    return home.rstrip("/") or "/" if home and os.path.isabs(home) else None
 
 
 def data_folder(env: Mapping[str, str], home: str | None) -> str | None:
@@ -58,19 +63,21 @@ def project_root(candidates: Sequence[str], markers: Sequence[str]) -> str:
 
 def read_config(path: str, layer: Layer) -> Source | None:
     """Read one configuration file; `None` when there is none. What cannot be parsed is an error with a place."""
-    try:
-        with open(path, "rb") as file:
-            raw = file.read(MAX_CONFIG_BYTES)
-    except (FileNotFoundError, NotADirectoryError):
+    if not os.path.lexists(path):
         return None
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}", hint="correct METIER_CONFIG or the permissions") from error
+    head = disk.read_head(os.path.realpath(path), MAX_CONFIG_BYTES)  # a pipe in its place must not hang the reader
+    if head.fault:
+        raise ConfigError(f"cannot read {path}: {head.message}", hint="correct METIER_CONFIG or the permissions")
+    if head.size > MAX_CONFIG_BYTES:
+        raise ConfigError(f"{path} has {head.size:,} bytes; a configuration has at most {MAX_CONFIG_BYTES:,}", hint="shorten it")
     import tomllib  # most machines have no configuration file
 
     try:
-        text = raw.decode()
+        text = head.data.decode("utf-8-sig")
+        if any(line.partition("=")[0].count(".") > MAX_KEY_PARTS for line in text.splitlines()):
+            raise ValueError("a key is nested too deeply")
         return Source(layer, path, text, tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # tomllib's own error and Unicode's are both ValueErrors
         raise ConfigError(f"{path} is not valid TOML: {error}", hint="correct the line named above") from error
 
 
@@ -86,25 +93,48 @@ def write_rule(path: str, selector: tuple[str, str], *, enabled: bool) -> None:
     """Add or change one `[[skills.config]]` rule in the user's file, keeping everything else as it stands."""
     import tomlkit
 
-    try:
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-    except FileNotFoundError:
-        text = ""
-    except OSError as error:
-        raise ConfigError(f"cannot read {path}: {error.strerror}", hint="correct the permissions") from error
+    path = os.path.realpath(path)  # a linked file stays a link
+    with _alone(path):
+        _change_rule(path, selector, tomlkit, enabled=enabled)
+
+
+def _change_rule(path: str, selector: tuple[str, str], tomlkit: Any, *, enabled: bool) -> None:
+    source = read_config(path, "user")
+    text = source.text if source else ""
     document: Any = tomlkit.parse(text)
-    rules = document.setdefault("skills", tomlkit.table(is_super_table=True)).setdefault("config", tomlkit.aot())
+    skills = document.setdefault("skills", tomlkit.table(is_super_table=True))
+    rules = skills.get("config", [])
     key, value = selector
-    kept = [rule for rule in rules if rule.get(key) != value]
-    del rules[:]
-    for rule in kept:
-        rules.append(rule)
-    table = tomlkit.table()
-    table[key] = value
-    table["enabled"] = enabled
-    rules.append(table)
+    inline = bool(text) and "config" in skills and not isinstance(rules, type(tomlkit.aot()))
+    made = tomlkit.inline_table() if inline else tomlkit.table()
+    made.update({key: value, "enabled": enabled})
+    fresh = tomlkit.array() if inline else tomlkit.aot()
+    for rule in [*(rule for rule in rules if rule.get(key) != value), made]:
+        fresh.append(rule)
+    skills["config"] = fresh
     _replace(path, tomlkit.dumps(document))
+
+
+@contextmanager
+def _alone(path: str) -> Iterator[None]:
+    """Let one process at a time read, change and write a file: two rules given at once are then both kept.
+
+    The folder itself is locked, so that no lock file is left behind.
+    """
+    folder = os.path.dirname(path) or "."
+    try:
+        os.makedirs(folder, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}", hint="correct the permissions or METIER_CONFIG") from error
+    try:
+        if sys.platform != "win32":
+            import fcntl
+
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _replace(path: str, text: str) -> None:
@@ -127,8 +157,8 @@ def site_folders(root: str, env: Mapping[str, str]) -> list[str]:
     found: list[str] = []
     for base in dict.fromkeys((env.get("VIRTUAL_ENV", ""), f"{root}/.venv")):
         library = f"{base}/lib"
-        if base and os.path.isdir(library):
-            found += [f"{library}/{name}/site-packages" for name in sorted(os.listdir(library)) if name.startswith("python")]
+        names = disk.list_folder(library).folders if base else ()
+        found += [f"{library}/{name}/site-packages" for name in names if name.startswith("python")]
     return [folder for folder in found if os.path.isdir(folder)]
 
 
@@ -138,14 +168,10 @@ def shipped_skills(site: str) -> list[str]:
 
     shipped = re.compile(rb"^([^,\n]*?/skills)/[^/,\n]+/SKILL\.md,", re.MULTILINE)
     found: set[str] = set()
-    for name in sorted(os.listdir(site)):
+    for name in disk.list_folder(site).folders:
         if not name.endswith(".dist-info"):
             continue
-        try:
-            with open(f"{site}/{name}/RECORD", "rb") as file:
-                record = file.read(8 << 20)
-        except OSError:
-            continue
+        record = disk.read_head(f"{site}/{name}/RECORD", MAX_RECORD_BYTES).data
         if b"/SKILL.md," in record:
             found.update(match[1].decode(errors="replace") for match in shipped.finditer(record))
     return [f"{site}/{path}" for path in sorted(found) if ".." not in path.split("/")]
@@ -170,12 +196,12 @@ class HostMachine:
     def has_file(self, path: str) -> bool:
         """Tell whether a file exists below the home folder; nothing outside it counts (HE-21)."""
         relative = path.removeprefix("~/")
-        if self.home is None or relative.startswith(("/", "~")) or ".." in relative.split("/"):
+        if self.home is None or relative.startswith(("/", "~")) or ".." in relative.split("/") or "\0" in relative:
             return False
         return os.path.isfile(f"{self.home}/{relative}")
 
     def _on_path(self, name: str) -> bool:
-        if not name or "/" in name:
+        if not name or "/" in name or "\0" in name:
             return False
         folders = self.env.get("PATH", os.defpath).split(os.pathsep)
         return any(os.access(f"{folder}/{name}", os.X_OK) and os.path.isfile(f"{folder}/{name}") for folder in folders if folder)

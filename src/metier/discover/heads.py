@@ -10,6 +10,8 @@ from metier.standard.document import read_document
 from metier.standard.frontmatter import FRONTMATTER_BYTES
 from metier.standard.rules import BARE, diagnose
 
+SIDECAR_BYTES = 64 * 1024 + 1
+"""How much of a sidecar is read: one byte more than any may have."""
 More = Callable[[int], Head]
 """Reads the same file again, up to so many bytes."""
 
@@ -27,7 +29,9 @@ def skill_entry(head: Head, place: Place, folder: str, sidecar: Sidecar | None, 
         document = read_document(head.data, folder=folder, file=place.file, size=head.size)
     if document is None:
         longer = more(FRONTMATTER_BYTES)
-        document = read_document(longer.data, folder=folder, file=place.file, size=len(longer.data))
+        document = read_document(longer.data, folder=folder, file=place.file, size=head.size) or read_document(
+            longer.data, folder=folder, file=place.file, size=len(longer.data)
+        )
         assert document is not None  # what was given counts as the whole file
     return entry_of(document, place, head.size, sidecar)
 
@@ -72,6 +76,13 @@ def category_text(head: Head, more: More) -> str:
         longer = more(FRONTMATTER_BYTES)
         document = read_document(longer.data, folder="", file="DESCRIPTION.md", size=len(longer.data))
     return document.description if document else ""
+
+
+def sidecar_of(head: Head) -> Sidecar:
+    """Read a sidecar; one that is there but cannot be read restricts the skill."""
+    from metier.standard.sidecar import read_sidecar, unreadable  # few skills have one
+
+    return unreadable(f"cannot be read ({head.message})") if head.fault else read_sidecar(head.data)
 
 
 def plugin_name(head: Head, where: str, folder: str) -> tuple[str, tuple[str, str] | None]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metier.discover import heads
 from metier.discover.entries import Place, broken_entry, fault_at
+from metier.discover.heads import SIDECAR_BYTES
 from metier.model import MANIFEST_BYTES, MANIFESTS, Entry, Head, Key, Problem, Sidecar
 from metier.standard.frontmatter import HEAD_BYTES
 
@@ -144,13 +145,11 @@ class Taker:
 
     def sidecar(self, path: str) -> tuple[Sidecar | None, Key | None]:
         """Read `agents/openai.yaml`, which belongs to the skill's circumstances."""
-        from metier.standard.sidecar import MAX_BYTES, read_sidecar  # few skills have one
-
         target = path + "/agents/openai.yaml"
         key = self.disk.key_of(target)
-        if key is None or self.disk.is_link(target):
+        if key is None and not self.disk.is_link(target):
             return None, None
-        return self.read(target, None, lambda head: read_sidecar(None if head.fault else head.data), MAX_BYTES + 1), key
+        return self.read(target, None, heads.sidecar_of, SIDECAR_BYTES), key or _NOWHERE
 
     def read(self, path: str, circumstance: Any, build: Callable[[Head], Any], at_least: int = HEAD_BYTES) -> Any:
         """Give what a file says: as remembered when file and circumstances are the same, else by reading it."""

@@ -26,7 +26,7 @@ EXCLUDED_HIDDEN = frozenset({
     ".claude-plugin", ".codex-plugin", ".cursor-plugin",
 })  # fmt: skip
 """Not searched even where hidden folders are."""
-SUPPORT = frozenset({"references", "templates", "assets", "scripts"})
+SUPPORT = frozenset({"references", "templates", "assets", "scripts", "SKILL.md"})
 """A skill's own files: not searched for more skills (decision 28)."""
 FLAT_DEPTH = 1
 """Flat skills lie in the root itself or in one of its categories."""
@@ -46,7 +46,7 @@ Step = tuple[str, str, int, str, str, bool]
 """A `Folder` before it is visited: a plain tuple, because most are dealt with before one is needed."""
 
 
-def survey(  # noqa: PLR0913
+def survey(
     root: Root, limits: Limits, disk: Disk, known: Known | None = None, plugin: str = "",
     progress: Callable[[int], None] = lambda _count: None,
 ) -> Survey:  # fmt: skip
@@ -90,10 +90,15 @@ class _Walk:
         if self.real != location and not self.allowed(self.real):
             self.taker.problems.append(_not_followed(self.root, location, self.real))
             return
-        self.queue.append((location, self.real, 0, "", plugin, False))
+        first: Step = (location, self.real, 0, "", plugin, False)
+        self.queue.append(first)
         if not self.old.keys:
             self.drain(1)
             self.share()
+            if len(self.seen) > self.limits.folders or self.counted > self.limits.entries:
+                # Each half was within the limits and both together are not: then one process says where to stop.
+                self.__init__(self.root, self.limits, self.disk, self.old, self.progress)  # type: ignore[misc]
+                self.queue.append(first)
         self.drain()
         while self.links:
             self.queue, self.links = self.links, deque()
@@ -127,28 +132,33 @@ class _Walk:
         """Take the skills of one folder, and queue the folders below it."""
         path, real, _depth, category, plugin, _in_skill = step
         status = self.disk.folder_of(path)
-        if status and status[1] == _LEAF_LINKS and status[2] in self.counting:
-            # No folders below it, so it need not be listed: most skills, at half the cost.
-            if self.taker.leaf(path, "" if real == path else real, category, plugin, status[0]):
-                self.nodes[path] = LEAF
-                self.counted += 1
-                return
+        is_leaf = status and status[1] == _LEAF_LINKS and status[2] in self.counting
+        # Without folders below it, it need not be listed: most skills, at half the cost.
+        if is_leaf and status and self.taker.leaf(path, "" if real == path else real, category, plugin, status[0]):
+            self.nodes[path] = LEAF
+            self.counted += 1
+            return
         self.visit_listed(Folder(*step), status)
 
     def visit_listed(self, folder: Folder, status: tuple[Key, int, int] | None) -> None:
         """Take the skills of a folder by its listing."""
         taker = self.taker
-        folders, files, links, others, fault, odd, count = self.listing(folder, status)
-        self.counted += count
-        for name in odd:
-            taker.problems.append(Problem(f"{folder.path}/{name}", "WK005", "The name is not valid UTF-8; it was not read."))
+        folders, files, links, others, fault, odd, count, branching = self.listing(folder, status)
         if fault:
             taker.problems.append(Problem(folder.path, "WK001", f"Cannot read the folder: {fault}."))
             return
+        if not branching and "SKILL.md" in files:
+            # What the short way above would say, on a file system that does not count sub-folders.
+            taker.skill(folder, folder.plugin, (), files, ())
+            self.counted += 1
+            return
+        self.counted += count
+        for name in odd:
+            taker.problems.append(Problem(f"{folder.path}/{name}", "WK005", "The name is not valid UTF-8; it was not read."))
         plugin = folder.plugin
         if not _MANIFEST_FOLDERS.isdisjoint(folders) or "plugin.json" in files:
             plugin = taker.manifest(folder.path) or plugin
-        is_skill = taker.skill(folder, plugin, folders, files, (*links, *others))
+        is_skill = taker.skill(folder, plugin, folders, files, (*links, *others, *folders))
         category = folder.category
         if not is_skill and not folder.in_skill and folder.depth <= FLAT_DEPTH:
             taker.loose_files(folder, plugin, files)
@@ -158,7 +168,8 @@ class _Walk:
                     taker.category(category, folder.path + "/DESCRIPTION.md")
         if folders or links:
             below = folder._replace(category=category, plugin=plugin, in_skill=is_skill or folder.in_skill)
-            self.descend(below, folders, links, support=SUPPORT if is_skill else frozenset())
+            # Inside a skill links are its own business: only real folders are searched for more skills.
+            self.descend(below, folders, () if below.in_skill else links, support=SUPPORT if is_skill else frozenset())
 
     def listing(self, folder: Folder, status: tuple[Key, int, int] | None) -> Node:
         """List a folder, or take the listing it had when its stat is the same."""
@@ -190,6 +201,7 @@ class _Walk:
             fault,
             tuple([name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace") for name in odd]),
             len(folders) + len(files) + len(links) + len(others),
+            bool(folders),
         )
 
     def searched(self, name: str) -> bool:
@@ -238,7 +250,7 @@ class _Walk:
     def share(self) -> None:
         """Let another process walk half of a large root that is read for the first time, and take in what it found."""
         steps = list(self.queue)
-        if len(steps) < SHARE_FROM or self.limits.folders < SHARE_LIMIT:
+        if len(steps) < SHARE_FROM or min(self.limits.folders, self.limits.entries) < SHARE_LIMIT:
             return
         theirs = steps[1::2]
         answer = self.disk.apart(lambda: self.branch(theirs))

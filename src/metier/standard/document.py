@@ -53,6 +53,8 @@ def read_document(
             fields, spans = _read_fields(raw, part.first_line, file, found, positions=positions)
         else:
             _explain_absence(data, part, file, found)
+    if not fields and not found:  # nothing but blank lines and comments between the fences
+        found.append(diagnose("SK013", path=file))
     if part is not None or whole > MAX_FILE_BYTES or file != "SKILL.md":
         _note_oddities(part, file, whole, found)
     name = fields.get("name")
@@ -176,11 +178,13 @@ def _description(
         line, column = spans.get("description", (1, 1))
         wrong_type = value is not None and not isinstance(value, str)
         found.append(diagnose("SK042" if wrong_type else "SK040", path=file, line=line, column=column))
-    return first_paragraph(data[body_at : body_at + _PARAGRAPH_BYTES].decode(errors="replace"))
+    opening = first_paragraph(data[body_at : body_at + _PARAGRAPH_BYTES].decode(errors="replace"))
+    # A line of the body stands in for a missing description, the whole paragraph where there is no frontmatter at all.
+    return one_line(" ".join(opening[:1] if fields else opening))[:MAX_DESCRIPTION]
 
 
-def first_paragraph(body: str) -> str:
-    """Give the first paragraph of a body that is prose: not a heading, fence, table, list, comment or rule."""
+def first_paragraph(body: str) -> list[str]:
+    """Give the lines of the first paragraph that is prose: not a heading, fence, table, list, comment or rule."""
     found: list[str] = []
     for line in body.splitlines():
         text = line.strip()
@@ -189,4 +193,4 @@ def first_paragraph(body: str) -> str:
             found.append(text)
         elif found:
             break
-    return one_line(" ".join(found))[:MAX_DESCRIPTION]
+    return found

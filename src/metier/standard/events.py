@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from metier.standard.flow import NULLS
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -25,7 +27,6 @@ MAX_TAG_DIRECTIVES = 64
 """The parser compares each with all before it, so thousands cost seconds."""
 SPAN_LEVELS = 3
 
-_NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _SHOWN = 80
 # What YAML 1.1 or 1.2 reads as something other than a string. `y` and `n` are left out: no common reader resolves them.
 _NOT_TEXT = re.compile(
@@ -148,7 +149,7 @@ class _Builder:
                 self._fault("SK025", f"key {_quoted(value)} is not text to every YAML reader; quote it", event)
             self._key(value, event)
         else:
-            self._value("" if plain and value in _NULLS else value, event)
+            self._value("" if plain and value in NULLS else value, event)
 
     def mapping(self, event: MappingStartEvent) -> None:
         self._open({}, event)

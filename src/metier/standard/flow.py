@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_DEPTH = 8
+NULLS = frozenset({"", "~", "null", "Null", "NULL"})
+"""What YAML reads as nothing: it becomes an empty text."""
 NOT_TEXT_KEYS = frozenset({"on", "off", "yes", "no", "true", "false", "null", "y", "n"})
 
 _FLOW_TOKEN = re.compile(
@@ -25,7 +27,8 @@ class NotPlainError(Exception):
 def read_flow(text: str) -> Any:
     """Read a one-line `[a, b]` or `{k: v}` of simple scalars."""
     if _WORDS.match(text):
-        return [item.strip(" ") for item in text[1:-1].split(",")]
+        items = [item.strip(" ") for item in text[1:-1].split(",")]
+        return items if NULLS.isdisjoint(items) else ["" if item in NULLS else item for item in items]
     if text[:2] == '{"' and "\\" not in text:
         return _json_as_text(text)
     tokens = _flow_tokens(text)
@@ -65,7 +68,7 @@ def _textual(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _as_written(value: Any) -> Any:
     if value.__class__ is list:
         return [_as_written(item) for item in value]
-    return "true" if value is True else "false" if value is False else "null" if value is None else value
+    return "true" if value is True else "false" if value is False else "" if value is None else value
 
 
 def _flow_tokens(text: str) -> list[tuple[str, str]]:
@@ -80,7 +83,8 @@ def _flow_tokens(text: str) -> list[tuple[str, str]]:
         if mark is not None:
             tokens.append((mark, ""))
         elif plain is not None:
-            tokens.append(("key" if plain_key else "scalar", plain.strip(" ")))
+            word = plain.strip(" ")
+            tokens.append(("key", word) if plain_key else ("scalar", "" if word in NULLS else word))
         else:
             scalar = double if double is not None else single.replace("''", "'")
             tokens.append(("key" if quoted_key else "scalar", scalar))

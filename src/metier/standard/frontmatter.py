@@ -18,6 +18,8 @@ FRONTMATTER_BYTES = 256 * 1024
 _BOM = b"\xef\xbb\xbf"
 _OPEN = re.compile(rb"(?:[ \t]*\r?\n)*---[ \t]*(?:\r?\n|\Z)")
 _CLOSE = re.compile(rb"\n---[ \t]*\r?(?:\n|\Z)")
+_BLANK = re.compile(rb"(?:[ \t]*\r?\n)*[ \t]*-{0,3}[ \t]*\r?")
+"""A head that has not come to its first text yet."""
 _ALMOST_OPEN = re.compile(rb"(?:[ \t]*\r?\n)*[ \t]*---")
 _ALMOST_CLOSE = re.compile(rb"\n[ \t]+---[ \t]*\r?(?:\n|\Z)")
 
@@ -45,6 +47,8 @@ def split(data: bytes, *, complete: bool) -> Split:
     bom = at == 3
     opening = _OPEN.match(data, at)
     if opening is None:
+        if not complete and len(data) < FRONTMATTER_BYTES and _BLANK.fullmatch(data, at):
+            return Split("more")
         if _ALMOST_OPEN.match(data, at):
             return Split("malformed", bom=bom, body_at=at)
         return Split("absent", bom=bom, body_at=at)

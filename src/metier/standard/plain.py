@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from metier.standard.flow import MAX_DEPTH, NOT_TEXT_KEYS, NotPlainError, read_flow
+from metier.standard.flow import MAX_DEPTH, NOT_TEXT_KEYS, NULLS, NotPlainError, read_flow
 
 UNUSUAL = re.compile("[^\\n\\x20-\\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 """Characters that YAML forbids, or that break lines for some readers only, and tabs."""
+MAX_LINES = 1_000
+"""A longer text is left to the full reader, which counts what it builds."""
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]*\Z")
 _USUAL_KEYS = frozenset({"name", "description", "license", "version", "author", "allowed-tools", "compatibility", "homepage"})
 _MAY_CONTINUE = frozenset({"", " ", "-", "#"})
@@ -45,6 +47,8 @@ def read_plain(
     lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
+    if len(lines) > MAX_LINES:
+        return None
     found: dict[str, Any] = {}
     spans: Spans = {}
     at = _read_simple_lines(lines, first_line, found, spans if positions else None)
@@ -68,7 +72,7 @@ def _read_simple_lines(lines: list[str], first_line: int, found: dict[str, Any],
             return at
         first = value[:1]
         if first not in _RESERVED_START:
-            if not first or value[-1] in " :" or ": " in value or " #" in value:
+            if not first or value[-1] in " :" or ": " in value or " #" in value or value in NULLS:
                 return at
         elif first in "\"'" and value[-1] == first and len(value) > 1 and first not in (bare := value[1:-1]) and "\\" not in bare:
             value = bare
@@ -180,7 +184,7 @@ class _Reader:
             if text[0] not in _RESERVED_START:
                 if ": " in text or " #" in text or text[-1] == ":":
                     raise NotPlainError
-                return text, at
+                return ("" if text in NULLS else text), at
             if text[0] == '"' and (quoted := _DOUBLE.match(text)):
                 return _unescaped(quoted[1]), at
         return self.scalar(text, at, indent)
@@ -239,7 +243,7 @@ class _Reader:
         lines, total = self.lines, len(self.lines)
         if at >= total or not lines[at].startswith(" ") or len(lines[at]) - len(lines[at].lstrip(" ")) <= indent:
             self.ended(at, indent)
-            return text, at
+            return ("" if text in NULLS else text), at
         parts = [text]
         while at < total:
             line = lines[at]

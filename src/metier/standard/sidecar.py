@@ -45,7 +45,7 @@ def read_sidecar(data: bytes | None) -> Sidecar:
     if data is None:
         return Sidecar({}, (), allow_implicit=True, products=(), diagnostics=())
     loaded = _load(data)
-    return _sidecar(loaded) if isinstance(loaded, Loaded) else _unreadable(*loaded)
+    return _sidecar(loaded) if isinstance(loaded, Loaded) else unreadable(*loaded)
 
 
 def _load(data: bytes) -> Loaded | tuple[str, int, int]:
@@ -74,7 +74,8 @@ def _loaded(text: str) -> Loaded:
     return load(text)
 
 
-def _unreadable(why: str, line: int, column: int) -> Sidecar:
+def unreadable(why: str, line: int = 1, column: int = 1) -> Sidecar:
+    """Stand in for a sidecar that cannot be read: what it restricts is restricted."""
     message = f"{PATH} ignored: {why}; its policy cannot be read, so the skill is used only when asked for by name"
     note = Diagnostic("SK080", "warning", message, PATH, line, column, "correct the file, or delete it")
     return Sidecar({}, (), allow_implicit=False, products=(), diagnostics=(note,))

@@ -65,7 +65,7 @@ def test_codex_has_its_own_limits_product_and_way_with_duplicates() -> None:
     assert Limits(depth=6, folders=2_000, entries=20_000) == codex.limits  # CX-3
     assert "codex" == codex.product  # CX-20
     assert "keep" == codex.duplicates  # CX-28, decision 1
-    assert ("project", "user", "admin") == codex.follow  # CX-26
+    assert ("project", "user", "admin", "plugin") == codex.follow  # CX-26
 
 
 def test_all_others_hide_weaker_duplicates_and_have_no_limits_of_their_own() -> None:

@@ -303,7 +303,7 @@ def test_an_agents_row_says_in_which_scopes_links_are_followed() -> None:  # CX-
     roots = roots_for(agent("codex"), HERE, DEFAULTS).roots
 
     links = {root.scope: root.links for root in roots}
-    assert {"project": "follow", "user": "follow", "admin": "follow", "system": "never", "plugin": "never"} == links
+    assert {"project": "follow", "user": "follow", "admin": "follow", "system": "never", "plugin": "follow"} == links
 
 
 # --- who named it
@@ -327,7 +327,7 @@ def test_as_an_agent_every_root_is_named_by_its_row() -> None:
 def test_folders_named_by_hand_keep_their_order_and_are_the_users_own() -> None:  # decision 1, decision 6
     roots = given_roots(["/b", "/a", "/b"])
 
-    assert (Root("/b", "external", "", "--root", "follow"), Root("/a", "external", "", "--root", "follow")) == roots
+    assert (Root("/b", "external", "", "--root", "follow", named=True), Root("/a", "external", "", "--root", "follow", named=True)) == roots
 
 
 # --- candidates for the project's root

@@ -294,7 +294,7 @@ def test_hostile_code_costs_a_diagnostic_and_not_the_process(attack: str) -> Non
         "read = read_code(sys.stdin.buffer.read(), 'x')\nprint(read is not None)\n"
     )
 
-    done = subprocess.run(  # noqa: S603 - our own interpreter, our own script
+    done = subprocess.run(
         [sys.executable, "-c", script], input=HOSTILE[attack].encode(), capture_output=True, check=False
     )
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from metier.standard.events import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, Loaded, load
 
@@ -255,7 +254,7 @@ def test_hostile_text_costs_a_fault_and_not_the_process(loader: str) -> None:
         "print('alive')\n"
     )
 
-    done = subprocess.run(  # noqa: S603 - our own interpreter, our own script
+    done = subprocess.run(
         [sys.executable, "-c", script, loader],
         input="\x1f".join(HOSTILE.values()).encode(),
         capture_output=True,

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from metier.model import Diagnostic
-from metier.standard.plugin import MANIFESTS, Manifest, read_manifest
+from metier.model import MANIFESTS, Diagnostic
+from metier.standard.plugin import Manifest, read_manifest
 
 CLAUDE = ".claude-plugin/plugin.json"
 SCHEMA = "https://agent-plugins.org/schemas/1.0.0/plugin.schema.json"
