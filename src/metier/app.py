@@ -151,12 +151,14 @@ class Library:
 
     def listing(self) -> str:
         """Give the JSON document of a plain list, as made before when nothing has changed since."""
+        glanced = self.glance()
 
         def make() -> tuple[str, Facts]:
-            found = self.catalogue()
+            # The text made here is kept for the next time, so the cards need not be kept as well.
+            found = pipeline.catalogue(glanced, self._policy, self._ports._replace(later=lambda _task: None))
+            self._catalogue = found
             return listing_json(self.skills(), found.cards, self.problems(), found.truncated), found.facts
 
-        glanced = self.glance()
         parts = (self._policy, [one.root for one in glanced.seen], glanced.problems, self.scope_problems)
         return pipeline.remembered(pipeline.name_of(self._ports.edition, *parts) + ".json", glanced, self._ports, make)
 

@@ -33,7 +33,8 @@ def main(arguments: list[str] | None = None) -> int:
         return BROKEN_PIPE
     except OSError as error:
         _forget(sys.stdout)
-        return _report(StoreError(f"cannot write the output: {error.strerror}", hint="make room, or write elsewhere"), as_json=False)
+        failure = StoreError(f"cannot write the output: {error.strerror}", hint="make room, or write elsewhere")
+        return _report(failure, as_json=False)
     return code
 
 

@@ -62,7 +62,8 @@ def _remarks(m: Library, cards: list[Card]) -> str:
     shown = {card.path for card in cards}
     absent = [card for card in found.cards if card.path not in shown]
     broken = [card for card in found.cards if card.state == "invalid"]
-    out = [f"\n{len(cards):,} {'skill' if len(cards) == 1 else 'skills'}, {sum(card.tokens for card in cards):,} tokens for their cards"]
+    count = "1 skill" if len(cards) == 1 else f"{len(cards):,} skills"
+    out = [f"\n{count}, {sum(card.tokens for card in cards):,} tokens for their cards"]
     if absent:
         counts: dict[str, int] = {}
         for card in absent:

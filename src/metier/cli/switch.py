@@ -21,5 +21,6 @@ def switch(values: Values, *, enabled: bool) -> int:
         output.write(output.json_text({"name": card.name, "path": card.path, "state": card.state, "config": config}) + "\n")
         return 0
     output.write(f"{output.clean(card.name)} is now {card.state}: {output.clean(card.path)}\n")
-    output.write(f"the rule is in {config}; undo it with: metier {'disable' if enabled else 'enable'} {card.scope}:{output.clean(card.name)}\n")
+    undo = f"metier {'disable' if enabled else 'enable'} {card.scope}:{output.clean(card.name)}"
+    output.write(f"the rule is in {config}; undo it with: {undo}\n")
     return 0

@@ -74,11 +74,16 @@ def read_config(path: str, layer: Layer) -> Source | None:
 
     try:
         text = head.data.decode("utf-8-sig")
-        if any(line.partition("=")[0].count(".") > MAX_KEY_PARTS for line in text.splitlines()):
-            raise ValueError("a key is nested too deeply")
-        return Source(layer, path, text, tomllib.loads(text))
+        return Source(layer, path, text, tomllib.loads(_with_short_keys(text)))
     except (ValueError, RecursionError) as error:  # tomllib's own error and Unicode's are both ValueErrors
         raise ConfigError(f"{path} is not valid TOML: {error}", hint="correct the line named above") from error
+
+
+def _with_short_keys(text: str) -> str:
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.partition("=")[0].count(".") > MAX_KEY_PARTS:
+            raise ValueError(f"a key is nested too deeply (at line {number})")
+    return text
 
 
 def canonical_rule(rule: Rule, home: str | None) -> Rule:

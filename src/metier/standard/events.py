@@ -7,17 +7,15 @@ the last of two equal keys and turn `on: yes` into `True: True`. Here scalars st
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from metier.standard.flow import NULLS
+from metier.standard.plain import Fault, Loaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from yaml.events import AliasEvent, Event, MappingStartEvent, ScalarEvent, SequenceStartEvent
-
-Fault = tuple[str, str, int, int]
-"""Code, message, line, column."""
 
 MAX_CHARACTERS = 256 * 1024
 MAX_DEPTH = 32
@@ -36,18 +34,6 @@ _NOT_TEXT = re.compile(
     r"|\.(?:nan|NaN|NAN)|[0-9]{4}-[0-9]{2}-[0-9]{2}"
 )
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-class Loaded(NamedTuple):
-    """What a YAML text holds. `spans` gives the line and column of each value down to the third level, by dotted path.
-
-    A sequence's items count from 0 in such a path: `dependencies.tools.0`.
-    """
-
-    value: Any
-    spans: dict[str, tuple[int, int]]
-    faults: tuple[Fault, ...]
-    error: tuple[str, int, int] | None
 
 
 def load(text: str, *, first_line: int = 1) -> Loaded:

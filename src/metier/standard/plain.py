@@ -8,7 +8,7 @@ what PyYAML's C loader takes. Tests hold it equal to PyYAML on real files and on
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from metier.standard.flow import MAX_DEPTH, NOT_TEXT_KEYS, NULLS, NotPlainError, read_flow
 
@@ -30,6 +30,20 @@ _BLOCK_STYLES = frozenset({"|", ">", "|-", ">-", "|+", ">+"})
 _RESERVED_START = frozenset("&*!%@`,?-#|>[]{}\"':~=< ")
 
 Spans = dict[str, tuple[int, int]]
+Fault = tuple[str, str, int, int]
+"""Code, message, line, column."""
+
+
+class Loaded(NamedTuple):
+    """What a YAML text holds. `spans` gives the line and column of each value down to the third level, by dotted path.
+
+    A sequence's items count from 0 in such a path: `dependencies.tools.0`.
+    """
+
+    value: Any
+    spans: dict[str, tuple[int, int]]
+    faults: tuple[Fault, ...]
+    error: tuple[str, int, int] | None
 
 
 def read_plain(

@@ -6,9 +6,8 @@ import re
 from typing import Any, NamedTuple
 
 from metier.model import Diagnostic, Sidecar, Tool
-from metier.standard.events import Loaded, load
 from metier.standard.names import one_line
-from metier.standard.plain import read_plain
+from metier.standard.plain import Loaded, read_plain
 
 PATH = "agents/openai.yaml"
 MAX_BYTES = 64 * 1024
@@ -71,7 +70,9 @@ def _loaded(text: str) -> Loaded:
         plain = read_plain(text)
         if plain is not None and plain[0]:
             return Loaded(*plain, (), None)
-    return load(text)
+    from metier.standard import events  # most sidecars are plain
+
+    return events.load(text)
 
 
 def unreadable(why: str, line: int = 1, column: int = 1) -> Sidecar:

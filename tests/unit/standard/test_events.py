@@ -10,7 +10,8 @@ import pytest
 import yaml
 from hypothesis import given, strategies as st
 
-from metier.standard.events import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, Loaded, load
+from metier.standard.events import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, load
+from metier.standard.plain import Loaded
 
 
 def codes(loaded: Loaded) -> list[str]:
