@@ -374,7 +374,7 @@ class _collector_off:  # noqa: N801
 
 def _stamps(glanced: pipeline.Glance, found: pipeline.Catalogue) -> dict[str, tuple[object, ...]]:
     """Give each skill its card and the stats of all that its listing depends on."""
-    keys: dict[str, tuple[int, ...]] = {}
+    keys: dict[str, bytes] = {}
     for one in glanced.seen:
         keys.update(one.keys())
     files = ("", "/SKILL.md", "/agents/openai.yaml")

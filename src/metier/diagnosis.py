@@ -186,7 +186,7 @@ def _memory(library: Library, probe: Probe) -> Memory:
     if folder is None:
         return Memory(None, exists=False, writable=False, snapshots=0, bytes=0, trouble="no home folder is known")
     index = f"{folder}/index"
-    sizes = [key[3] for name in disk.list_folder(index).files if (key := disk.key_of(f"{index}/{name}"))]
+    sizes = [piece.size for piece in disk.pieces_in(index)]
     exists = disk.kind_of(folder) == "folder"
     writable = probe.writable(_nearest(index if exists else folder)) and not library.shelf.trouble
     return Memory(folder, exists, writable, len(sizes), sum(sizes), library.shelf.trouble)

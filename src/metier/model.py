@@ -6,13 +6,9 @@ takes about as long as starting Python, and a named tuple is built in C (docs/ad
 
 from __future__ import annotations
 
-from array import array
-from itertools import chain
-
 from metier.light import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any, Literal, NewType
 
     Digest = NewType("Digest", str)
@@ -23,37 +19,24 @@ if TYPE_CHECKING:
     State = Literal["visible", "hidden", "shadowed", "ask", "quarantined", "blocked", "invalid"]
     Readiness = Literal["available", "setup_needed", "unsupported"]
     Links = Literal["follow", "contained", "never"]
-    Key = tuple[int, int, int, int]
+    Key = bytes
 else:
     Digest = SkillName = Severity = Scope = Kind = State = Readiness = Links = str
-    Key = tuple
+    Key = bytes
 
 # Digest: `sha256:…` of a canonical skill tree. SkillName: a name that has passed the standard's rules.
-# Key: what tells that a file or folder is still the one that was read: inode, mtime, ctime, size.
+# Key: what tells that a file or folder is still the one that was read: inode, mtime, ctime and size, packed.
 
 SCOPES: tuple[Scope, ...] = ("project", "user", "system", "admin", "plugin", "external", "package")
 
+KEY_BYTES = 32
+NO_KEY = bytes(KEY_BYTES)
+"""The key of what could not be looked at. It matches nothing."""
 MANIFESTS = (".codex-plugin/plugin.json", ".claude-plugin/plugin.json", ".cursor-plugin/plugin.json", "plugin.json")
 """Where a manifest may lie in a plugin's folder, in the order they are tried (CX-30)."""
 
 MANIFEST_BYTES = 256 * 1024 + 1
 """How much of a manifest is read: one byte more than any may have."""
-
-
-def packed(keys: Iterable[Key]) -> bytes:
-    """Lay many keys out as bytes, so that comparing them all is one step."""
-    some = array("q")
-    try:
-        some.extend(chain.from_iterable(keys))
-    except OverflowError:  # some file systems number inodes beyond 63 bits: then nothing is ever taken as unchanged
-        return b""
-    return some.tobytes()
-
-
-def unpacked(data: bytes) -> list[Key]:
-    """Read keys back."""
-    numbers = iter(memoryview(data).cast("q"))
-    return list(zip(numbers, numbers, numbers, numbers, strict=True))
 
 
 class Diagnostic(NamedTuple):
@@ -302,6 +285,6 @@ class Head(NamedTuple):
 
     data: bytes = b""
     size: int = 0
-    key: Key = (0, 0, 0, 0)
+    key: Key = NO_KEY
     fault: str = ""
     message: str = ""

@@ -16,7 +16,7 @@ class Disk(Protocol):
     def key_of(self, path: str) -> Key | None:
         """Stat a path, following links; `None` when it cannot be reached."""
 
-    def keys_below(self, folder: str, paths: list[str]) -> bytes | None:
+    def keys_below(self, folder: str, paths: list[bytes]) -> bytes | None:
         """Stat many paths below a folder in one sweep: their keys, packed; `None` as soon as one is missing."""
 
     def folder_of(self, path: str) -> tuple[Key, int, int] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from metier.light import TYPE_CHECKING, NamedTuple
-from metier.model import Diagnostic, Entry, Gates, Needs, Problem, Sidecar, Tool
+from metier.model import KEY_BYTES, Diagnostic, Entry, Gates, Needs, Problem, Sidecar, Tool
 
 if TYPE_CHECKING:
     from typing import Any
@@ -30,6 +30,7 @@ class Known(NamedTuple):
     keys: dict[str, Key]
     """Of every folder listed and every file read, in the order they were met: neighbours lie next to each other."""
     nodes: dict[str, Node]
+    """Of every folder listed. A fresh walk leaves out those that are `LEAF`: they follow from the entries."""
     memos: dict[str, Memo]
 
 
@@ -45,11 +46,16 @@ class Survey(NamedTuple):
     """How many files were opened: what an index saves."""
 
 
+def keys_in(data: bytes) -> list[Key]:
+    """Take packed keys apart."""
+    return [data[at : at + KEY_BYTES] for at in range(0, len(data), KEY_BYTES)]
+
+
 def plain_rest(survey: Survey) -> tuple[Any, ...]:
-    """Give all of a survey but its keys in plain form. Folders that are `LEAF` are not told: they follow from the entries."""
+    """Give all of a survey but its keys in plain form."""
     nodes, memos = survey.known.nodes, survey.known.memos
     return (
-        [(path, node) for path, node in nodes.items() if node is not LEAF],
+        list(nodes.items()),
         [(path, memo[0], *_plain(memo[1])) for path, memo in memos.items() if memo[1].__class__ is not Entry],
         [plain_entry(entry) for entry in survey.entries],
         [memo[0] if (memo := memos.get(entry_file(entry))) else None for entry in survey.entries],

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import posixpath
+import struct
 from typing import TYPE_CHECKING, Any
 
 from metier.discover import disk
-from metier.model import Head, Key, Listing, packed
+from metier.model import NO_KEY, Head, Key, Listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from metier.ports import Answer
 
-_NO_KEY: Key = (0, 0, 0, 0)
 
 
 class FakeDisk:
@@ -65,13 +65,14 @@ class FakeDisk:
         real = self.real(path)
         held = self.tree.get(real)
         if isinstance(held, bytes):
-            return (hash(real) & 0xFFFFFFFF, 1, 1, len(held))
-        return (hash(real) & 0xFFFFFFFF, 1, 1, len(self.folders[real])) if real in self.folders else None
+            return struct.pack("4q", hash(real) & 0xFFFFFFFF, 1, 1, len(held))
+        size = len(self.folders[real]) if real in self.folders else 0
+        return struct.pack("4q", hash(real) & 0xFFFFFFFF, 1, 1, size) if real in self.folders else None
 
-    def keys_below(self, folder: str, paths: list[str]) -> bytes | None:
+    def keys_below(self, folder: str, paths: list[bytes]) -> bytes | None:
         """Give the keys of many paths, or nothing when one is missing."""
-        keys = [self.key_of(posixpath.normpath(f"{folder}/{path}")) for path in paths]
-        return None if None in keys else packed(key for key in keys if key)
+        keys = [self.key_of(posixpath.normpath(f"{folder}/{path.decode()}")) for path in paths]
+        return None if None in keys else b"".join(key for key in keys if key)
 
     def folder_of(self, path: str) -> tuple[Key, int, int] | None:
         """Count no links: a disk need not."""
@@ -114,7 +115,7 @@ class FakeDisk:
         held = self.tree.get(real)
         if not isinstance(held, bytes):
             return Head(fault="SK003" if isinstance(held, str) else "SK004", message="not a regular file")
-        return Head(held[:at_least], len(held), self.key_of(path) or _NO_KEY)
+        return Head(held[:at_least], len(held), self.key_of(path) or NO_KEY)
 
 
 class Apart:

@@ -13,8 +13,8 @@ import marshal
 from zlib import crc32
 
 from metier.light import TYPE_CHECKING, NamedTuple
-from metier.model import Card, Diagnostic, Problem, packed, unpacked
-from metier.survey import plain_rest, survey_from
+from metier.model import NO_KEY, Card, Diagnostic, Problem
+from metier.survey import keys_in, plain_rest, survey_from
 
 if TYPE_CHECKING:
     from typing import Any
@@ -43,8 +43,8 @@ class Watch(NamedTuple):
 
     token: bytes
     """Names this very snapshot: whatever was derived from it carries the token."""
-    paths: list[str]
-    """Below the root, which is itself `.`: they are shorter to keep and quicker to stat."""
+    paths: list[bytes]
+    """Below the root, which is itself `.`: shorter to keep and quicker to stat, and as bytes quicker still."""
     keys: bytes
     settled: bool
     """False when something no stat can tell must be looked at again, such as a link that led nowhere."""
@@ -66,19 +66,15 @@ def encode(survey: Survey, root: str, token: bytes, started_ns: int) -> tuple[by
     known = survey.known
     keys = _sure_keys(known.keys, started_ns)
     settled = not any(problem.code == "WK004" for problem in survey.problems)
-    paths = _below(root, survey)
-    rest = plain_rest(survey)
-    return sealed((paths, keys, settled), token, WATCH), sealed(rest, token, REST)
-
-
-def _below(root: str, survey: Survey) -> list[str]:
     start = len(root) + 1
-    return [path[start:] or "." for path in survey.known.keys]
+    paths = "\0".join([path[start:] or "." for path in known.keys]).encode("utf-8", "surrogateescape")
+    return sealed((paths, keys, settled), token, WATCH), sealed(plain_rest(survey), token, REST)
 
 
 def keys_of(watch: Watch, root: str) -> dict[str, Key]:
     """Give every path that a snapshot depends on, with the stat it had."""
-    return dict(zip((f"{root}/{path}" for path in watch.paths), unpacked(watch.keys), strict=False))
+    paths = (path.decode("utf-8", "surrogateescape") for path in watch.paths)
+    return dict(zip((root if path == "." else f"{root}/{path}" for path in paths), keys_in(watch.keys), strict=True))
 
 
 def watch_of(data: bytes | None) -> Watch | None:
@@ -87,16 +83,15 @@ def watch_of(data: bytes | None) -> Watch | None:
     if found is None:
         return None
     token, (paths, keys, settled) = found
-    return Watch(token, paths, keys, settled)
+    return Watch(token, paths.split(b"\0"), keys, settled)
 
 
 def survey_of(data: bytes | None, root: str, watch: Watch) -> Survey | None:
     """Read the rest back into a survey; `None` when it does not belong to this watch list."""
     found = opened(data, REST)
-    if found is None or found[0] != watch.token or not watch.keys:
+    if found is None or found[0] != watch.token:
         return None
-    paths = [root if path == "." else f"{root}/{path}" for path in watch.paths]
-    return survey_from(found[1], dict(zip(paths, unpacked(watch.keys), strict=True)))
+    return survey_from(found[1], keys_of(watch, root))
 
 
 def encode_view(view: View, token: bytes) -> bytes:
@@ -118,7 +113,7 @@ def view_of(data: bytes | None, token: bytes) -> View | None:
 
 def unchanged(watch: Watch, keys: bytes | None) -> bool:
     """Tell whether every stat is still the one recorded."""
-    return watch.settled and bool(keys) and keys == watch.keys
+    return watch.settled and keys == watch.keys
 
 
 def sealed(value: Any, token: bytes, kind: bytes = TEXT) -> bytes:
@@ -138,17 +133,18 @@ def opened(data: bytes | None, kind: bytes = TEXT) -> tuple[bytes, Any] | None:
 
 
 def _sure_keys(keys: dict[str, Key], started_ns: int) -> bytes:
-    """Pack the keys, those that are too fresh to be trusted as one that never matches."""
-    fresh = started_ns - COARSE_NS
-    if all(key[2] < fresh and key[1] < fresh for key in keys.values()):
-        return packed(keys.values())
-    return packed([_sure(key, started_ns) for key in keys.values()])
+    """Join the keys, those that are too fresh to be trusted as one that never matches."""
+    joined = b"".join(keys.values())
+    numbers = memoryview(joined).cast("q")
+    if max(max(numbers[1::4], default=0), max(numbers[2::4], default=0)) < started_ns - COARSE_NS:
+        return joined
+    times = zip(keys.values(), numbers[1::4], numbers[2::4], strict=True)
+    return b"".join(key if _is_sure(changed, touched, started_ns) else NO_KEY for key, changed, touched in times)
 
 
-def _sure(key: Key, started_ns: int) -> Key:
-    changed = max(key[1], key[2])
-    slack = COARSE_NS if not key[1] % 1_000_000_000 else RACY_NS
-    return key if changed < started_ns - slack else (0, 0, 0, 0)
+def _is_sure(changed: int, touched: int, started_ns: int) -> bool:
+    slack = COARSE_NS if not changed % 1_000_000_000 else RACY_NS
+    return max(changed, touched) < started_ns - slack
 
 
 def _plain_card(card: Card) -> tuple[Any, ...]:

@@ -9,11 +9,14 @@ import errno
 import os
 import stat
 import time
+from array import array
 from functools import partial
+from itertools import chain
 from operator import attrgetter
+from struct import error, pack, unpack_from
 
 from metier.light import TYPE_CHECKING, NamedTuple
-from metier.model import Head, Listing, packed
+from metier.model import Head, Listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +24,8 @@ if TYPE_CHECKING:
     from metier.model import Key
     from metier.ports import Answer
 
-_key = attrgetter("st_ino", "st_mtime_ns", "st_ctime_ns", "st_size")
+_numbers = attrgetter("st_ino", "st_mtime_ns", "st_ctime_ns", "st_size")
+_MOST = (1 << 63) - 1
 # O_NONBLOCK: a FIFO named SKILL.md must not hang the reader. O_NOFOLLOW: a link is never read in its place (CX-26).
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -30,6 +34,13 @@ HEAD_BYTES = 4 * 1024
 """The first read of a file. Nearly every real frontmatter ends well before this."""
 
 FOLDER, FILE, LINK, OTHER = "folder", "file", "link", "other"
+
+
+def _key(status: os.stat_result) -> Key:
+    try:
+        return pack("4q", *_numbers(status))
+    except error:  # some file systems number inodes beyond 63 bits
+        return pack("4q", *(number & _MOST for number in _numbers(status)))
 
 
 def key_of(path: str) -> Key | None:
@@ -49,16 +60,16 @@ def folder_of(path: str) -> tuple[Key, int, int] | None:
     return _key(status), status.st_nlink, status.st_dev
 
 
-def keys_below(folder: str, paths: list[str]) -> bytes | None:
+def keys_below(folder: str, paths: list[bytes]) -> bytes | None:
     """Stat many paths below a folder in one sweep, in C throughout; `None` as soon as one is missing."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0))
     except OSError:
         return None
     try:
-        return packed(map(_key, map(partial(os.stat, dir_fd=descriptor), paths)))
-    except (OSError, ValueError):
-        return None
+        return array("q", chain.from_iterable(map(_numbers, map(partial(os.stat, dir_fd=descriptor), paths)))).tobytes()
+    except (OSError, ValueError, OverflowError):
+        return None  # missing, or an inode beyond 63 bits: then each path is looked at by itself
     finally:
         os.close(descriptor)
 
@@ -111,8 +122,8 @@ def list_folder(path: str) -> Listing:
                     links.append(entry.name)
                 else:
                     others.append(entry.name)
-    except OSError as error:
-        return Listing(fault=error.strerror or str(error))
+    except OSError as failure:
+        return Listing(fault=failure.strerror or str(failure))
     folders.sort()
     files.sort()
     return Listing(tuple(folders), tuple(files), tuple(sorted(links)), tuple(sorted(others)))
@@ -122,10 +133,10 @@ def read_head(path: str, at_least: int = HEAD_BYTES) -> Head:
     """Read the beginning of a regular file, without following a link or waiting for a pipe."""
     try:
         descriptor = os.open(path, _FLAGS)
-    except OSError as error:
+    except OSError as failure:
         # ELOOP: it is a link. ENXIO: it is a socket.
-        fault = "SK003" if error.errno in {errno.ELOOP, errno.ENXIO} else "SK004"
-        return Head(fault=fault, message=error.strerror or str(error))
+        fault = "SK003" if failure.errno in {errno.ELOOP, errno.ENXIO} else "SK004"
+        return Head(fault=fault, message=failure.strerror or str(failure))
     try:
         status = os.fstat(descriptor)
         if status.st_mode & _TYPE != stat.S_IFREG:
@@ -139,8 +150,8 @@ def read_head(path: str, at_least: int = HEAD_BYTES) -> Head:
                 break
             data += more
         return Head(data, size, _key(status))
-    except OSError as error:
-        return Head(fault="SK004", message=error.strerror or str(error))
+    except OSError as failure:
+        return Head(fault="SK004", message=failure.strerror or str(failure))
     finally:
         os.close(descriptor)
 
@@ -212,7 +223,7 @@ def keys_of_links(paths: list[str]) -> list[Key] | None:
 def settled_keys(paths: list[str]) -> list[Key] | None:
     """Give the keys of files that have not changed just now; `None` when a later change could hide behind one."""
     keys = keys_of_links(paths)
-    newest = max((max(key[1], key[2]) for key in keys), default=0) if keys is not None else 0
+    newest = max((max(unpack_from("2q", key, 8)) for key in keys), default=0) if keys is not None else 0
     return keys if time.time_ns() - newest > SETTLED_NS else None
 
 
@@ -253,13 +264,13 @@ def write_new(path: str, text: str) -> None:
         with open(path, "x", encoding="utf-8") as file:
             begun = True
             file.write(text)
-    except OSError as error:
+    except OSError as failure:
         if begun:
             os.unlink(path)
         for parent in made:
             if os.path.isdir(parent) and not os.listdir(parent):
                 os.rmdir(parent)
-        raise StoreError(f"cannot write {path}: {error.strerror}", hint="check the folder's permissions") from error
+        raise StoreError(f"cannot write {path}: {failure.strerror}", hint="check the folder's permissions") from failure
 
 
 def _parents(folder: str) -> list[str]:

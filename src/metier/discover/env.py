@@ -70,6 +70,8 @@ def read_config(path: str, layer: Layer) -> Source | None:
         raise ConfigError(f"cannot read {path}: {head.message}", hint="correct METIER_CONFIG or the permissions")
     if head.size > MAX_CONFIG_BYTES:
         raise ConfigError(f"{path} has {head.size:,} bytes; a configuration has at most {MAX_CONFIG_BYTES:,}", hint="shorten it")
+    if not head.data.strip():
+        return Source(layer, path, "", {})
     import tomllib  # most machines have no configuration file
 
     try:

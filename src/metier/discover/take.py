@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from metier.discover import heads
 from metier.discover.entries import Place, broken_entry, fault_at
 from metier.discover.heads import SIDECAR_BYTES
-from metier.model import MANIFEST_BYTES, MANIFESTS, Entry, Head, Key, Problem, Sidecar
+from metier.model import MANIFEST_BYTES, MANIFESTS, NO_KEY, Entry, Head, Key, Problem, Sidecar
 from metier.standard.frontmatter import HEAD_BYTES
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ NOT_SKILLS = frozenset({
 })  # fmt: skip
 NOT_CATEGORIES = frozenset({"agents", "commands", "docs", "hooks", "prompts", "rules", "examples", "tests"})
 """Folders whose Markdown files are something else than flat skills."""
-
-_NOWHERE: Key = (0, 0, 0, 0)
 
 
 class Folder(NamedTuple):
@@ -149,7 +147,7 @@ class Taker:
         key = self.disk.key_of(target)
         if key is None and not self.disk.is_link(target):
             return None, None
-        return self.read(target, None, heads.sidecar_of, SIDECAR_BYTES), key or _NOWHERE
+        return self.read(target, None, heads.sidecar_of, SIDECAR_BYTES), key or NO_KEY
 
     def read(self, path: str, circumstance: Any, build: Callable[[Head], Any], at_least: int = HEAD_BYTES) -> Any:
         """Give what a file says: as remembered when file and circumstances are the same, else by reading it."""
@@ -161,7 +159,7 @@ class Taker:
         head = self.disk.read_head(path, at_least)
         self.reads += 1
         value = build(head)
-        self.keys[path] = head.key if head.key != _NOWHERE else self.disk.key_of(path) or _NOWHERE
+        self.keys[path] = head.key if head.key != NO_KEY else self.disk.key_of(path) or NO_KEY
         self.memos[path] = (circumstance, value)
         return value
 

@@ -11,8 +11,8 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from metier.discover.take import Folder, Taker
-from metier.model import Entry, Key, Limits, Listing, Problem, Root, packed, unpacked
-from metier.survey import LEAF, Known, Node, Survey, plain_rest, survey_from
+from metier.model import NO_KEY, Entry, Key, Limits, Listing, Problem, Root
+from metier.survey import Known, Node, Survey, keys_in, plain_rest, survey_from
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,7 +38,6 @@ SHARE_LIMIT = 100_000
 
 _MANIFEST_FOLDERS = frozenset({".claude-plugin", ".codex-plugin", ".cursor-plugin"})
 _FILES = frozenset({"SKILL.md", "DESCRIPTION.md", "plugin.json"})
-_NOWHERE: Key = (0, 0, 0, 0)
 _LEAF_LINKS = 2
 """A folder's own entry and its '.': what a folder without sub-folders counts on file systems that count them."""
 
@@ -135,7 +134,6 @@ class _Walk:
         is_leaf = status and status[1] == _LEAF_LINKS and status[2] in self.counting
         # Without folders below it, it need not be listed: most skills, at half the cost.
         if is_leaf and status and self.taker.leaf(path, "" if real == path else real, category, plugin, status[0]):
-            self.nodes[path] = LEAF
             self.counted += 1
             return
         self.visit_listed(Folder(*step), status)
@@ -175,7 +173,7 @@ class _Walk:
         """List a folder, or take the listing it had when its stat is the same."""
         path = folder.path
         key = status[0] if status else None
-        self.taker.keys[path] = key or _NOWHERE
+        self.taker.keys[path] = key or NO_KEY
         old = self.old.nodes.get(path)
         if old is None or self.old.keys[path] != key:
             listing = self.disk.list_folder(path)
@@ -274,7 +272,7 @@ class _Walk:
         walk.drain()
         found = walk.found()
         keys = found.known.keys
-        return marshal.dumps((plain_rest(found), list(keys), packed(keys.values()), list(map(tuple, walk.links)), found.reads,
+        return marshal.dumps((plain_rest(found), list(keys), b"".join(keys.values()), list(map(tuple, walk.links)), found.reads,
                               walk.counted))  # fmt: skip
 
     def take_in(self, data: bytes) -> None:
@@ -282,13 +280,13 @@ class _Walk:
         rest, paths, keys, links, reads, counted = marshal.loads(data)
         found = survey_from(rest, {})
         taker = self.taker
-        taker.keys.update(zip(paths, unpacked(keys), strict=True))
+        taker.keys.update(zip(paths, keys_in(keys), strict=True))
         taker.memos.update(found.known.memos)
         taker.entries += found.entries
         taker.problems += found.problems
         taker.categories.update(found.categories)
         taker.reads += reads
-        self.nodes.update(found.known.nodes)
+        self.nodes.update(rest[0])
         self.truncated += found.truncated
         self.links.extend(links)
         self.counted += counted
