@@ -105,7 +105,7 @@ def _skills(machine: Report) -> str:
         count = len(machine.roots)
         where = f"in the {count} folders that exist" if count else "here: no folder that agents read exists yet"
         return f"Skills: none {where}. The examples show what would happen to them.\n"
-    out = [f"Skills: {skills.total:,} in {len(machine.roots)} folders; {_counted(skills.scopes)}; {_counted(skills.states)}.\n"]
+    out = [f"Skills: {skills.total:,} in {_folders(len(machine.roots))}; {_counted(skills.scopes)}; {_counted(skills.states)}.\n"]
     if not skills.codes:
         return "".join(out) + "Nothing is wrong with them.\n"
     out.append(f"What is wrong with them: {_counted(skills.codes)}.\n")
@@ -196,3 +196,7 @@ def _facts(machine: Report | MetierError) -> dict[str, Any]:
         return {"error": machine.as_dict()}
     told = ("home", "project", "roots", "agents", "skills", "problems", "truncated")
     return {name: value for name, value in machine._asdict().items() if name in told}
+
+
+def _folders(count: int) -> str:
+    return "1 folder" if count == 1 else f"{count:,} folders"

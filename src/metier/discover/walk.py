@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import marshal
 from collections import deque
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from metier.discover.take import Folder, Taker
@@ -55,9 +56,10 @@ def survey(
     return walk.found()
 
 
-def _strongest_first(entry: Entry) -> tuple[bool, str]:
-    """In one root a folder comes before a flat file of the same name, wherever they lie (HE-2)."""
-    return not entry.file, entry.path
+def _strongest_first(entries: list[Entry]) -> list[Entry]:
+    """Order by path; in one root a folder comes before a flat file of the same name, wherever they lie (HE-2)."""
+    path = itemgetter(1)
+    return [*sorted([entry for entry in entries if entry.file], key=path), *sorted([e for e in entries if not e.file], key=path)]
 
 
 class _Walk:
@@ -79,9 +81,8 @@ class _Walk:
     def found(self) -> Survey:
         """Give all that was found out."""
         taker = self.taker
-        taker.entries.sort(key=_strongest_first)
         known = Known(taker.keys, self.nodes, taker.memos)
-        return Survey(taker.entries, taker.problems, self.truncated, taker.categories, known, taker.reads)
+        return Survey(_strongest_first(taker.entries), taker.problems, self.truncated, taker.categories, known, taker.reads)
 
     def run(self, plugin: str) -> None:
         """Visit folders breadth first, the linked ones after all others."""
@@ -210,7 +211,7 @@ class _Walk:
         """Queue the folders below, except a skill's own support folders."""
         path, real, depth, category, plugin, in_skill = folder
         depth += 1
-        below = [name for name in folders if self.searched(name) and name not in support]
+        below = [name for name in folders if name not in support and name not in _MANIFEST_FOLDERS]
         if depth > self.limits.depth:
             if below:
                 message = f"Folders deeper than {self.limits.depth} levels were not searched."

@@ -86,7 +86,7 @@ def _read_simple_lines(lines: list[str], first_line: int, found: dict[str, Any],
             return at
         first = value[:1]
         if first not in _RESERVED_START:
-            if not first or value[-1] in " :" or ": " in value or " #" in value or value in NULLS:
+            if not first or value[-1] in " :" or ": " in value or " #" in value or (len(value) < 5 and value in NULLS):
                 return at
         elif first in "\"'" and value[-1] == first and len(value) > 1 and first not in (bare := value[1:-1]) and "\\" not in bare:
             value = bare
