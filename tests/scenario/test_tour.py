@@ -295,7 +295,9 @@ def test_the_package_ships_the_examples_where_the_tour_looks() -> None:
 
     assert {"examples/skills": "metier/examples/skills"} == build["wheel"]["force-include"]
     assert "examples" in build["sdist"]["include"]
-    assert str(EXAMPLES) == stage.examples(str(Path(metier.__file__).parent))
+    package = Path(metier.__file__).parent
+    shipped = package / "examples" / "skills"  # in an installed metier; in a checkout the repository's own are found
+    assert str(shipped if shipped.is_dir() else EXAMPLES) == stage.examples(str(package))
 
 
 def test_an_installed_metier_does_not_offer_its_examples_as_skills(tmp_path: Path) -> None:
