@@ -1,0 +1,59 @@
+"""Skills that installed Python distributions ship: the package scope."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import metier
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Home, Writer
+
+
+def ship(site: Path, name: str, *skills: str) -> None:
+    """Install a distribution by hand: a record that names the skills."""
+    (site / f"{name}-1.0.dist-info").mkdir(parents=True)
+    rows = [f"{name}/.agents/skills/{skill}/SKILL.md,sha256=x,1\n" for skill in skills]
+    (site / f"{name}-1.0.dist-info" / "RECORD").write_text(f"{name}/__init__.py,sha256=x,1\n" + "".join(rows))
+
+
+def test_a_skill_shipped_by_an_installed_package_is_in_the_package_scope(tmp_path: Path, home: Home, skill: Writer) -> None:
+    site = tmp_path / "project" / ".venv" / "lib" / "python3.11" / "site-packages"
+    ship(site, "chartlib", "draw-charts")
+    ship(site, "plain")
+    skill("project/.venv/lib/python3.11/site-packages/chartlib/.agents/skills/draw-charts")
+    skill("project/.venv/lib/python3.11/site-packages/stray/.agents/skills/not-recorded")
+
+    with metier.open(env=home.env, cwd=tmp_path / "project") as library:
+        found = [(card.name, card.scope) for card in library.skills()]
+
+    assert [("draw-charts", "package")] == found
+
+
+def test_a_package_installed_later_is_noticed(tmp_path: Path, home: Home, skill: Writer) -> None:
+    site = tmp_path / "project" / ".venv" / "lib" / "python3.11" / "site-packages"
+    ship(site, "chartlib", "draw-charts")
+    skill("project/.venv/lib/python3.11/site-packages/chartlib/.agents/skills/draw-charts")
+    with metier.open(env=home.env, cwd=tmp_path / "project") as library:
+        library.skills()
+
+    ship(site, "maplib", "draw-maps")
+    skill("project/.venv/lib/python3.11/site-packages/maplib/.agents/skills/draw-maps")
+
+    with metier.open(env=home.env, cwd=tmp_path / "project") as library:
+        assert ["draw-charts", "draw-maps"] == sorted(card.name for card in library.skills())
+
+
+def test_the_user_s_own_copy_beats_a_package_s(tmp_path: Path, home: Home, skill: Writer) -> None:
+    site = tmp_path / "project" / ".venv" / "lib" / "python3.11" / "site-packages"
+    ship(site, "chartlib", "draw-charts")
+    skill("project/.venv/lib/python3.11/site-packages/chartlib/.agents/skills/draw-charts")
+    own = skill("home/.agents/skills/draw-charts")
+
+    with metier.open(env=home.env, cwd=tmp_path / "project") as library:
+        answer = library.why("draw-charts")
+
+    assert str(own) == answer.chosen
+    assert [("user", "visible"), ("package", "shadowed")] == [(one.scope, one.state) for one in answer.candidates]
