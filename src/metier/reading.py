@@ -17,13 +17,13 @@ from metier.standard.checks import Skill, check as check_skill
 from metier.standard.digest import TreeFile, tree_digest
 from metier.standard.document import MAX_FILE_BYTES, read_document
 from metier.standard.needs import read_needs
-from metier.standard.rules import diagnose
+from metier.standard.rules import RULES, diagnose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from metier.app import Library
-    from metier.model import Head, Kind
+    from metier.model import Head, Kind, Problem
 
 NO_NEEDS: dict[str, list[str]] = {"env": [], "files": [], "commands": [], "tools": []}
 
@@ -107,8 +107,23 @@ def _check_below(library: Library, path: str) -> list[Checked]:
         raise UsageError(f"{path} is neither a file nor a folder", hint="give a skill's folder")
     root = Root(location, "external", "", "check", "never", hidden=True)
     limits = Limits(depth=64, folders=library.settings.limits.folders, entries=library.settings.limits.entries)
-    entries = survey(root, limits, disk).entries
-    return [_check_one(entry.path, entry.file, entry.diagnostics) for entry in entries if only in {"", entry.path}]
+    found = survey(root, limits, disk, progress=lambda count: library.progress("folders", count))
+    checked: list[Checked] = []
+    for entry in found.entries:
+        if only in {"", entry.path}:
+            checked.append(_check_one(entry.path, entry.file, entry.diagnostics))
+            library.progress("skills", len(checked))
+    # What could not be looked at is not silently good.
+    return checked + [_unchecked(problem) for problem in (*found.problems, *found.truncated) if not only and _matters(problem)]
+
+
+def _matters(problem: Problem) -> bool:
+    return RULES[problem.code].severity != "info"
+
+
+def _unchecked(problem: Problem) -> Checked:
+    note = diagnose(problem.code, problem.message, path="")
+    return Checked(problem.path, note.severity != "error", (note,))
 
 
 def _check_one(path: str, file: str, known: tuple[Diagnostic, ...]) -> Checked:
@@ -172,7 +187,11 @@ def digests_of(library: Library, cards: Iterable[Card]) -> list[Card]:
 
     book = DigestBook(library.data)
     try:
-        return [card._replace(digest=_digest(card, book)) for card in cards]
+        found: list[Card] = []
+        for card in cards:
+            found.append(card._replace(digest=_digest(card, book)))
+            library.progress("digests", len(found))
+        return found
     finally:
         book.close()
 
