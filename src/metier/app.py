@@ -9,15 +9,19 @@ import gc
 import os
 import sys
 import time
+from functools import partial
 
 from metier import __version__, pipeline
+from metier.catalogue import snapshot
 from metier.catalogue.disk import DiskShelf, NoShelf
 from metier.catalogue.snapshot import FORMAT
+from metier.catalogue.texts import remembered
+from metier.closest import closest
 from metier.disclose.wire import listing_json
 from metier.discover import disk, env as host
 from metier.discover.agents import AGENTS, agent_named
 from metier.discover.scopes import Place, given_roots, project_root_candidates, roots_for
-from metier.errors import ConfigError, NotFoundError, UsageError
+from metier.errors import ConfigError, NotFoundError, RefusedError, UsageError
 from metier.light import TYPE_CHECKING
 from metier.model import Category, Change
 from metier.resolve.policy import Policy, World
@@ -79,10 +83,9 @@ def _agent(name: str | None) -> Agent | None:
         return None
     found = agent_named(name)
     if found is None:
-        from metier.standard.names import nearest
-
-        near = ", ".join(nearest(name, [agent.id for agent in AGENTS], 3))
-        raise UsageError(f"there is no agent named '{name}'", hint=f"did you mean {near}? 'metier doctor --agents' lists all")
+        near = closest(name, [agent.id for agent in AGENTS])
+        meant = f"did you mean {near}? " if near else ""
+        raise UsageError(f"there is no agent named '{name}'", hint=f"{meant}'metier doctor --agents' lists all")
     return found
 
 
@@ -135,7 +138,7 @@ class Library:
 
     # --- finding
 
-    def catalogue(self) -> pipeline.Catalogue:
+    def contents(self) -> pipeline.Catalogue:
         """Give everything that was found, resolved into cards."""
         if self._catalogue is None:
             glanced = self.glance()
@@ -160,13 +163,14 @@ class Library:
             return listing_json(self.skills(), found.cards, self.problems(), found.truncated), found.facts
 
         parts = (self._policy, [one.root for one in glanced.seen], glanced.problems, self.scope_problems)
-        return pipeline.remembered(pipeline.name_of(self._ports.edition, *parts) + ".json", glanced, self._ports, make)
+        name = pipeline.name_of(self._ports.edition, *parts) + ".json"
+        return remembered(self.shelf, name, glanced.token, self.machine, make, self._later.append)
 
     def skills(
         self, *, all: bool = False, scope: str | None = None, category: str | None = None, digests: bool = False  # noqa: A002
     ) -> list[Card]:
         """List cards: those that are visible, or with `all` everything that was found, each with its reasons."""
-        cards = self.catalogue().cards
+        cards = self.contents().cards
         if not all:
             cards = [card for card in cards if card.state in LISTED]
         if scope is not None:
@@ -184,19 +188,19 @@ class Library:
         counts: dict[str, int] = {}
         for card in self.skills():
             counts[card.category] = counts.get(card.category, 0) + 1
-        texts = self.catalogue().categories
+        texts = self.contents().categories
         return [Category(name, texts.get(name, ""), counts[name]) for name in sorted(counts)]
 
     def problems(self) -> list[Problem]:
         """List what went wrong with folders, not with skills."""
-        return [*self.settings.problems, *self.scope_problems, *self.catalogue().problems]
+        return [*self.settings.problems, *self.scope_problems, *self.contents().problems]
 
     def reload(self) -> Change:
         """Look at the disk again, reading only what changed, and say what is different."""
-        old = _stamps(self.glance(), self.catalogue())
+        old = _stamps(self.glance(), self.contents())
         self._settle()
         self._glance, self._catalogue = self._look(), None
-        new = _stamps(self.glance(), self.catalogue())
+        new = _stamps(self.glance(), self.contents())
         return Change(
             tuple(sorted(new.keys() - old.keys())),
             tuple(sorted(path for path in new.keys() & old.keys() if new[path] != old[path])),
@@ -213,7 +217,7 @@ class Library:
         from metier.resolve import lookup
 
         refuse = self.settings.on_collision == "refuse"
-        return lookup.choose(name, self.catalogue().cards, self.cwd, refuse=refuse)
+        return lookup.choose(name, self.contents().cards, self.cwd, disk.real, refuse=refuse)
 
     # --- reading
 
@@ -223,11 +227,12 @@ class Library:
 
         return reading.body_of(self, name) if file is None else reading.file_of(self, name, file)
 
-    def check(self, paths: Sequence[str], *, strict: bool = False) -> list[Checked]:
+    def check(self, paths: str | os.PathLike[str] | Sequence[str], *, strict: bool = False) -> list[Checked]:
         """Hold every skill below the paths against the standard."""
         from metier import reading
 
-        return reading.check(self, paths, strict=strict)
+        given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+        return reading.check(self, [os.fspath(path) for path in given], strict=strict)
 
     def why(self, name: str) -> Why:
         """Say which copy a name means and why each other copy does not count."""
@@ -235,8 +240,8 @@ class Library:
 
         return reading.why(self, name)
 
-    def digest(self, card: Card) -> Digest:
-        """Give the digest of a skill's tree, computed at most once for the same files."""
+    def digest(self, card: Card) -> Digest | None:
+        """Give the digest of a skill's tree, computed at most once for the same files; none when it cannot be read whole."""
         from metier import reading
 
         return reading.digest_of(self, card)
@@ -251,14 +256,14 @@ class Library:
         """Say what is configured, what is missing, what is wrong and what is slow."""
         from metier.diagnosis import Probe, examine
 
-        self.catalogue()
+        self.contents()
         self._settle()  # the second listing below is to find what the first one learnt
         bare = self._ports._replace(shelf=NoShelf(), later=lambda _work: None)
         return examine(self, Probe(
             time.perf_counter,
             lambda path: os.access(path, os.W_OK),
             lambda: pipeline.catalogue(pipeline.glance(self.roots(), self._limits, bare), self._policy, bare),
-            lambda: Library(self.env, self.cwd, self.home, self.agent, self.given, self.rules).catalogue(),
+            lambda: Library(self.env, self.cwd, self.home, self.agent, self.given, self.rules).contents(),
         ))  # fmt: skip
 
     # --- changing
@@ -286,7 +291,13 @@ class Library:
         place = Place(self.home, self.cwd, self.project, self.env, sys.platform, self._packages())
         scopes = roots_for(self.agent, place, self.settings)
         self.scope_problems = scopes.problems
-        return scopes.roots
+        return tuple(self._tuned(root) for root in scopes.roots)
+
+    def _tuned(self, root: Root) -> Root:
+        """Give a root what depends on its scope alone."""
+        if root.scope == "plugin":
+            return root._replace(newest_first=True)
+        return root._replace(limits=self.settings.project_limits) if root.scope == "project" else root
 
     @property
     def _limits(self) -> Limits:
@@ -341,23 +352,29 @@ class Library:
     def _packages(self) -> tuple[str, ...]:
         found: list[str] = []
         for site in host.site_folders(self.project, self.env):
-            key = disk.key_of(site)
-            name = pipeline.name_of("packages", site, key)
-            saved = self.shelf.load(name)
-            if saved is None:
-                saved = "\n".join(host.shipped_skills(site)).encode("utf-8", "surrogateescape")
-                self.shelf.save(name, saved)
-            found += saved.decode("utf-8", "surrogateescape").splitlines()
+            records = host.records(site)
+            stats = [disk.key_of(record) for record in records]
+            name = pipeline.name_of(self._ports.edition, "packages", site, stats)
+            kept = snapshot.opened(self.shelf.load(name))
+            shipped = kept[1] if kept else host.shipped_skills(site, records)
+            if kept is None:
+                self._later.append(partial(self.shelf.save, name, snapshot.sealed(shipped, bytes(16))))
+            found += shipped
         return tuple(found)
 
     def _ruled(self, name: str, *, enabled: bool) -> Card:
         card = self.resolve(name)
         if self.config is None:
             raise ConfigError("there is no place for a configuration file", hint="set METIER_CONFIG or HOME")
-        host.write_rule(self.config, ("path", card.path), enabled=enabled)
+        # A plain name means the skill, whichever copy of it; anything more exact means that copy.
+        selector = ("name", card.name) if name == card.name and not card.plugin else ("path", card.path)
+        host.write_rule(self.config, selector, enabled=enabled)
         self.settings, self.project = self._configured(self.rules)
         self._catalogue = None
-        return next(found for found in self.catalogue().cards if found.path == card.path)
+        after = next(found for found in self.contents().cards if found.path == card.path)
+        if enabled and after.held == "disabled":
+            raise RefusedError(f"'{card.name}' is still {after.reasons[0]}", hint=f"take it out there: {self.config}")
+        return after
 
 
 class _collector_off:  # noqa: N801
@@ -377,5 +394,5 @@ def _stamps(glanced: pipeline.Glance, found: pipeline.Catalogue) -> dict[str, tu
     keys: dict[str, bytes] = {}
     for one in glanced.seen:
         keys.update(one.keys())
-    files = ("", "/SKILL.md", "/agents/openai.yaml")
+    files = ("", "/SKILL.md", "/skill.md", "/Skill.md", "/agents/openai.yaml")
     return {card.path: (card, *(keys.get(card.path + file) for file in files)) for card in found.cards}

@@ -156,7 +156,7 @@ class Report(NamedTuple):
 
 def examine(library: Library, probe: Probe) -> Report:
     """Look at everything once."""
-    found = library.catalogue()
+    found = library.contents()
     speed = _speed(library, probe, found.cards)
     return Report(
         __version__,
@@ -244,7 +244,7 @@ def agents_here(library: Library) -> Iterable[AgentFacts]:
         trace = _trace(agent, library.home, folders)
         if trace:
             with library.as_agent(agent.id) as theirs:
-                cards = theirs.catalogue().cards
+                cards = theirs.contents().cards
             states = Counter(card.state for card in cards)
             names = Counter(card.name for card in cards if card.state == "visible")
             doubled = sum(times for times in names.values() if times > 1)

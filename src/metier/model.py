@@ -51,6 +51,14 @@ class Diagnostic(NamedTuple):
     hint: str = ""
 
 
+class Limits(NamedTuple):
+    """How far a walk goes in one root. Reaching one is always reported."""
+
+    depth: int = 12
+    folders: int = 400_000
+    entries: int = 4_000_000
+
+
 class Root(NamedTuple):
     """One folder to look for skills in, and the rule or setting that named it."""
 
@@ -63,16 +71,12 @@ class Root(NamedTuple):
     """With links = contained: the folder that a link's target must stay inside."""
     named: bool = False
     """Whether a person named it, so that its absence is worth a word and a manifest above it counts."""
+    newest_first: bool = False
+    """Whether it keeps versions side by side, of which the highest counts."""
+    limits: Limits | None = None
+    """Tighter limits for this root alone, as a project may ask for."""
     hidden: bool = False
     """Whether folders whose names begin with a dot are searched too, as when a whole project is checked."""
-
-
-class Limits(NamedTuple):
-    """How far a walk goes in one root. Reaching one is always reported."""
-
-    depth: int = 12
-    folders: int = 400_000
-    entries: int = 4_000_000
 
 
 class Problem(NamedTuple):
@@ -188,6 +192,10 @@ class Card(NamedTuple):
     """Why it is in this state; empty for a visible skill that nothing contests."""
     root: str
     agent: str
+    plugin: str
+    """The plugin that ships it, and gives its name its first part."""
+    held: str
+    """What keeps it from being visible by itself: `disabled`, `gate`, `model`, `bare`, `unready`, `invalid`; or nothing."""
 
 
 class Body(NamedTuple):

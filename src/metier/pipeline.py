@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from metier.catalogue import snapshot
 from metier.catalogue.snapshot import View
-from metier.discover.above import plugin_above
+from metier.discover.above import plugin_above, standing
 from metier.light import TYPE_CHECKING, NamedTuple
-from metier.model import Problem
 from metier.resolve.facts import Asked, still_true
 
 try:
@@ -20,7 +19,7 @@ except ImportError:
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from metier.model import Card, Key, Limits, Root
+    from metier.model import Card, Key, Limits, Problem, Root
     from metier.ports import Disk, Machine, Shelf
     from metier.resolve.facts import Facts
     from metier.resolve.policy import Policy
@@ -96,35 +95,9 @@ def catalogue(glanced: Glance, policy: Policy, ports: Ports) -> Catalogue:
     return Catalogue(view.cards, glanced.problems + view.problems, view.truncated, view.categories, view.facts)
 
 
-def remembered(name: str, glanced: Glance, ports: Ports, make: Callable[[], tuple[str, Facts]]) -> str:
-    """Give a text derived from all that was seen: as made before, when nothing it depends on has changed."""
-    kept = snapshot.opened(ports.shelf.load(name))
-    if kept is not None and kept[0] == glanced.token and still_true(dict(kept[1][0]), ports.machine):
-        return str(kept[1][1])
-    text, facts = make()
-    ports.later(lambda: ports.shelf.save(name, snapshot.sealed((list(facts.items()), text), glanced.token)))
-    return text
-
-
-def standing(roots: Sequence[Root], disk: Disk) -> tuple[list[Root], list[Problem]]:
-    """Keep the roots that are folders. One that was named by hand and is not there is reported."""
-    present: list[Root] = []
-    problems: list[Problem] = []
-    for root in roots:
-        kind = disk.kind_of(root.location)
-        if kind == "folder" and root.named and not disk.readable(root.location):
-            problems.append(Problem(root.location, "WK001", "This root cannot be read: permission denied."))
-        elif kind == "folder":
-            present.append(root)
-        elif kind is not None:
-            problems.append(Problem(root.location, "WK002", "This root is not a folder."))
-        elif root.named:
-            problems.append(Problem(root.location, "WK009", f"This root does not exist ({root.told_by})."))
-    return present, problems
-
-
 def look(root: Root, limits: Limits, ports: Ports) -> Seen:
     """Take what is known of a root when every stat agrees; otherwise walk it, reading only what changed."""
+    limits = root.limits or limits
     plugin = plugin_above(root, ports.disk)
     name = name_of(ports.edition, "root", root.location, root.links, root.within, root.hidden, limits, plugin)
     watch = snapshot.watch_of(ports.shelf.load(name + ".watch"))
@@ -151,7 +124,11 @@ def _recalled(root: Root, limits: Limits, ports: Ports, name: str, plugin: str) 
 
     watch = snapshot.watch_of(ports.shelf.load(name + ".watch"))
     recalled = snapshot.survey_of(ports.shelf.load(name + ".rest"), root.location, watch) if watch else None
-    return recalled or survey(root, limits, ports.disk, None, plugin)
+    if recalled is not None or watch is None:
+        return recalled or survey(root, limits, ports.disk, None, plugin)
+    started, again = ports.clock_ns(), survey(root, limits, ports.disk, None, plugin)
+    ports.later(lambda: ports.shelf.save(name + ".rest", snapshot.encode(again, root.location, watch.token, started)[1]))
+    return again
 
 
 def _resolved(seen: list[Seen], policy: Policy, machine: Machine) -> View:

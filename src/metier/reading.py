@@ -39,7 +39,7 @@ def body_of(library: Library, name: str) -> Body:
     assert document is not None  # the whole file was given
     files = [piece.path for piece in disk.tree(card.path)] if card.kind == "skill-md" else []
     needs = read_needs(document.fields, document.spans, _sidecar(card.path))[1] or Needs()
-    missing = missing_of(needs, library.machine)
+    missing = missing_of(needs, library.machine, library.settings)
     content = head.data[document.body_at :].decode(errors="replace").lstrip("\r\n")
     return Body(
         card.name, document.description, content, levels.linked_files(files), levels.words(document.fields, "tags"),
@@ -88,7 +88,7 @@ def check(library: Library, paths: Sequence[str], *, strict: bool) -> list[Check
     """Hold every skill below the paths against the standard; a path without one is itself a fault."""
     checked: list[Checked] = []
     for path in paths:
-        absolute = disk.absolute(path, library.cwd)
+        absolute = disk.absolute(path, library.cwd, library.home)
         if disk.kind_of(absolute) is None:
             raise NotFoundError(f"there is nothing at {path}", hint="give a skill's folder, or a folder that holds skills")
         found = _check_below(library, absolute)
@@ -106,7 +106,7 @@ def _check_below(library: Library, path: str) -> list[Checked]:
     if not only and disk.kind_of(path) != "folder":
         raise UsageError(f"{path} is neither a file nor a folder", hint="give a skill's folder")
     root = Root(location, "external", "", "check", "never", hidden=True)
-    limits = Limits(depth=64, folders=library.settings.limits.folders, entries=library.settings.limits.entries)
+    limits = Limits(depth=0 if only else 64, folders=library.settings.limits.folders, entries=library.settings.limits.entries)
     found = survey(root, limits, disk, progress=lambda count: library.progress("folders", count))
     checked: list[Checked] = []
     for entry in found.entries:
@@ -129,7 +129,7 @@ def _unchecked(problem: Problem) -> Checked:
 def _check_one(path: str, file: str, known: tuple[Diagnostic, ...]) -> Checked:
     head = disk.read_head(f"{path}/{file}" if file else path, MAX_FILE_BYTES)
     base = path.rpartition("/")[2]
-    if head.fault or path.endswith(".py"):
+    if head.fault or (not file and path.endswith(".py")):
         return Checked(path, not any(note.severity == "error" for note in known), known)
     kind: Kind = "skill-md" if file else "flat-md"
     folder = base if file else base.removesuffix(".md")
@@ -166,19 +166,27 @@ def _body_faults(data: bytes, file: str) -> list[Diagnostic]:
 
 def why(library: Library, name: str) -> Why:
     """Explain a name; for an agent, also what lies where that agent does not look."""
-    from metier.resolve.explain import explain
+    from metier.resolve.explain import Asking, explain
 
     asker = library.agent.id if library.agent else "metier"
     elsewhere: list[Card] = []
     if library.agent is not None and library.given is None:
-        elsewhere = library.as_agent(None).catalogue().cards
-    found = library.catalogue()
-    return explain(name, found.cards, elsewhere, found.problems, asker=asker, cwd=library.cwd, real=disk.real)
+        elsewhere = library.as_agent(None).contents().cards
+    found = library.contents()
+    asking = Asking(asker, library.cwd, disk.real, library.settings.on_collision == "refuse")
+    return explain(name, found.cards, elsewhere, _lost(library), asking)
 
 
-def digest_of(library: Library, card: Card) -> Digest:
+def _lost(library: Library) -> list[tuple[Root, Problem]]:
+    """Pair each problem of the walk with the root it lies below."""
+    roots = [one.root for one in library.glance().seen]
+    below = [(root, root.location + "/") for root in roots]
+    return [(root, p) for p in library.problems() for root, start in below if (p.path + "/").startswith(start)]
+
+
+def digest_of(library: Library, card: Card) -> Digest | None:
     """Give the digest of one skill's tree."""
-    return next(iter(digests_of(library, [card]))).digest or Digest("")
+    return digests_of(library, [card])[0].digest
 
 
 def digests_of(library: Library, cards: Iterable[Card]) -> list[Card]:
@@ -237,7 +245,7 @@ def _stamp(base: str, pieces: Sequence[disk.Piece]) -> bytes:
 def fingerprint(library: Library) -> str:
     """Condense path, size and time of every file of every skill, in an order that no disk decides (ZE-7)."""
     whole = hashlib.sha256()
-    for card in sorted(library.catalogue().cards, key=lambda card: card.path):
+    for card in sorted(library.contents().cards, key=lambda card: card.path):
         base, pieces = _pieces(card)
         keys = disk.keys_of_links([f"{base}/{piece.path}" for piece in pieces])
         whole.update(repr((card.path, pieces, keys)).encode("utf-8", "backslashreplace"))
@@ -246,9 +254,9 @@ def fingerprint(library: Library) -> str:
 
 def _readable(library: Library, name: str) -> Card:
     card = library.resolve(name)
-    disabled = next((reason for reason in card.reasons if reason.startswith("disabled")), "")
-    if card.state == "hidden" and disabled:
-        raise RefusedError(f"'{card.name}' is {disabled}", code="disabled", hint=f"show it again with: metier enable {card.name}")
+    if card.held == "disabled":
+        hint = f"show it again with: metier enable {card.name}"
+        raise RefusedError(f"'{card.name}' is {card.reasons[0]}", code="disabled", hint=hint)
     return card
 
 

@@ -5,6 +5,7 @@ A project's file may only narrow what its user allows; whatever else it asks for
 
 from __future__ import annotations
 
+from metier.closest import closest
 from metier.errors import ConfigError
 from metier.light import TYPE_CHECKING, NamedTuple
 from metier.model import SCOPES, Limits, Problem
@@ -50,6 +51,8 @@ class Settings(NamedTuple):
     platform_disabled: tuple[tuple[str, tuple[str, ...]], ...] = ()
     rules: tuple[Rule, ...] = ()
     limits: Limits = Limits()
+    project_limits: Limits | None = None
+    """What a project asks for its own folders; it cannot narrow the walk over its user's."""
     problems: tuple[Problem, ...] = ()
     """What a project's file asked for and may not have."""
 
@@ -114,7 +117,7 @@ def _narrowed(settings: Settings, source: Source) -> Settings:
                 continue
             if any(wanted > allowed for wanted, allowed in zip(asked, settings.limits, strict=True)):
                 ignored("limits above your own")
-            settings = settings._replace(limits=Limits(*map(min, zip(settings.limits, asked, strict=True))))
+            settings = settings._replace(project_limits=Limits(*map(min, zip(settings.limits, asked, strict=True))))
         else:
             ignored(f"'{key} = {value!r}'")
     return settings._replace(problems=tuple(problems))
@@ -211,7 +214,7 @@ def _table(source: Source, key: str, value: Any) -> None:
 def _known_keys(source: Source, values: Mapping[str, Any], known: tuple[str, ...], prefix: str) -> None:
     for key in values:
         if key not in known:
-            nearest = _nearest(key, known)
+            nearest = closest(key, known)
             hint = f"did you mean '{prefix}{nearest}'?" if nearest else f"known keys: {', '.join(known)}"
             raise ConfigError(f"unknown key '{prefix}{key}' at {place_of(source, key)}", hint=hint)
 
@@ -226,11 +229,3 @@ def place_of(source: Source, key: str) -> str:
 
     found = re.search(rf"^[ \t]*(?:\[+[^\]\n]*)?['\"]?{re.escape(key)}['\"]?[ \t]*[=.\]]", source.text, re.MULTILINE)
     return f"{source.path}:{source.text.count(chr(10), 0, found.start()) + 1}" if found else source.path
-
-
-def _nearest(key: str, known: tuple[str, ...]) -> str:
-    """Give the known key that shares the most letter pairs, if any comes near."""
-    pairs = {key[i : i + 2] for i in range(len(key) - 1)}
-    score, best = max((2 * len(pairs & {k[i : i + 2] for i in range(len(k) - 1)}) / (len(pairs) + len(k) - 1 or 1), k)
-                      for k in known)  # fmt: skip
-    return best if score >= 0.4 else ""

@@ -34,9 +34,11 @@ def scaffold(library: Library, name: str, folder: str | None, description: str) 
     if faults:
         raise UsageError(f"'{name}' is not a valid skill name: {faults[0][1]}", hint=faults[0][2])
     text = " ".join(description.split()) or f"Describe what {name} does, and when an agent should use it."
+    if not text.isprintable():
+        raise UsageError("the description holds characters that cannot be shown", hint="write it in plain text")
     if len(text) > 1024:
         raise UsageError(f"the description has {len(text):,} characters; the limit is 1,024", hint="shorten it")
-    base = disk.absolute(folder, library.cwd) if folder else f"{library.project}/.agents/skills"
+    base = disk.absolute(folder, library.cwd, library.home) if folder else f"{library.project}/.agents/skills"
     target = f"{base}/{name}"
     if disk.kind_of(target) is not None:
         raise RefusedError(f"{target} already exists", hint="choose another name, or remove it first")

@@ -37,7 +37,7 @@ def test_codex_looks_six_levels_deep_and_the_rest_is_reported(place: Place) -> N
     library = place.open(agent="codex")
 
     assert ["d5"] == names(library.skills(all=True))
-    assert ["WK006"] == codes(library.catalogue().truncated)
+    assert ["WK006"] == codes(library.contents().truncated)
 
 
 def test_codex_visits_two_thousand_folders_and_the_rest_is_reported(place: Place) -> None:  # CX-3
@@ -47,8 +47,8 @@ def test_codex_visits_two_thousand_folders_and_the_rest_is_reported(place: Place
 
     asked_by_codex, asked_by_us = place.open(agent="codex"), place.open()
 
-    assert ([], ["WK007"]) == (asked_by_codex.skills(all=True), codes(asked_by_codex.catalogue().truncated))
-    assert (["zz-last"], []) == (names(asked_by_us.skills()), codes(asked_by_us.catalogue().truncated))
+    assert ([], ["WK007"]) == (asked_by_codex.skills(all=True), codes(asked_by_codex.contents().truncated))
+    assert (["zz-last"], []) == (names(asked_by_us.skills()), codes(asked_by_us.contents().truncated))
 
 
 @pytest.mark.parametrize(("setting", "code"), [("depth = 1", "WK006"), ("folders = 3", "WK007"), ("entries = 3", "WK008")])
@@ -59,7 +59,7 @@ def test_our_own_limits_are_settings_and_never_silent(place: Place, setting: str
 
     library = place.open()
 
-    assert [code] == codes(library.catalogue().truncated)
+    assert [code] == codes(library.contents().truncated)
     assert 6 > len(library.skills(all=True))
 
 

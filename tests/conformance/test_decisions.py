@@ -341,8 +341,8 @@ PROJECT_SETTINGS = [
     # (the project's file, what becomes of it, whether it is reported as ignored)
     ("hide_unready = true\n", {"hide_unready": True}, False),
     ("on_collision = 'refuse'\n", {"on_collision": "refuse"}, False),
-    ("[limits]\ndepth = 3\n", {"limits": (3, 400_000, 4_000_000)}, False),
-    ("[limits]\ndepth = 99\n", {"limits": (12, 400_000, 4_000_000)}, None),
+    ("[limits]\ndepth = 3\n", {"project_limits": (3, 400_000, 4_000_000)}, False),
+    ("[limits]\ndepth = 99\n", {"project_limits": (12, 400_000, 4_000_000)}, None),
     ("hide_unready = false\n", {"hide_unready": False}, True),
     ("on_collision = 'first'\n", {"on_collision": "first"}, True),
     ("allow_without_frontmatter = true\n", {"allow_without_frontmatter": False}, True),

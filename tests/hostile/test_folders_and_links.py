@@ -87,7 +87,7 @@ def test_a_loop_of_links_ends_and_finds_each_skill_once(lay: object, tmp_path: P
     library = opened(home, tmp_path / "root")
 
     assert ["fine"] == paths(library, tmp_path / "root")
-    assert [] == library.catalogue().truncated
+    assert [] == library.contents().truncated
 
 
 def test_a_link_that_leads_nowhere_is_reported_and_noticed_when_it_leads_somewhere(tmp_path: Path, home: Home, skill: Writer) -> None:
@@ -186,7 +186,7 @@ def test_deeper_than_a_path_can_be_long_is_a_problem_and_no_crash(abyss: Path, h
     library = opened(home, abyss, "[limits]\ndepth = 5000\n")
 
     assert ["fine"] == [card.name for card in library.skills()]
-    assert [] == library.catalogue().truncated
+    assert [] == library.contents().truncated
     assert ["WK001"] == [problem.code for problem in library.problems()]
 
 
@@ -199,7 +199,7 @@ def test_a_limit_that_is_reached_is_always_said(limit: str, code: str, tmp_path:
     library = opened(home, tmp_path / "root", f"[limits]\n{limit}\n")
     answer = run({**home.env, "METIER_CONFIG": str(tmp_path / "metier.toml")}, "list", "--root", str(tmp_path / "root"))
 
-    assert [code] == [problem.code for problem in library.catalogue().truncated]
+    assert [code] == [problem.code for problem in library.contents().truncated]
     assert code in answer.out
 
 
@@ -209,7 +209,7 @@ def test_a_limit_says_the_same_the_second_time(limit: str, tmp_path: Path, home:
         skill(f"root/skill-{number:02}")
     config = f"[limits]\n{limit}\n"
     first = opened(home, tmp_path / "root", config)
-    seen = (first.skills(all=True), first.catalogue().truncated)
+    seen = (first.skills(all=True), first.contents().truncated)
 
     (tmp_path / "root" / "skill-00" / "SKILL.md").write_text("---\nname: skill-00\ndescription: Changed.\n---\n")
     warm = opened(home, tmp_path / "root", config)
@@ -217,7 +217,7 @@ def test_a_limit_says_the_same_the_second_time(limit: str, tmp_path: Path, home:
 
     assert len(seen[0]) == len(warm.skills(all=True))
     assert fresh.skills(all=True) == warm.skills(all=True)
-    assert fresh.catalogue().truncated == warm.catalogue().truncated
+    assert fresh.contents().truncated == warm.contents().truncated
 
 
 def test_a_flood_of_entries_beside_a_skill_is_survived(tmp_path: Path, home: Home, skill: Writer) -> None:

@@ -122,4 +122,4 @@ def test_a_project_may_narrow(project: Path, home: Home) -> None:
 
     settings = metier.open(env=home.env, cwd=project).settings
 
-    assert ("refuse", True, 2, ()) == (settings.on_collision, settings.hide_unready, settings.limits.depth, settings.problems)
+    assert ("refuse", True, 2, ()) == (settings.on_collision, settings.hide_unready, settings.project_limits and settings.project_limits.depth, settings.problems)

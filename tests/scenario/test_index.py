@@ -49,7 +49,7 @@ def document(name: str, description: str = "Does one thing.") -> str:
 def answer(library: Library) -> tuple[object, ...]:
     """Give all that a listing can say."""
     with library:
-        found = library.catalogue()
+        found = library.contents()
         return found.cards, library.problems(), found.truncated, library.categories(), json.loads(library.listing())
 
 

@@ -306,4 +306,4 @@ def test_an_installed_metier_does_not_offer_its_examples_as_skills(tmp_path: Pat
     record.parent.mkdir()
     record.write_text("".join(f"metier/examples/skills/{file},sha256=x,1\n" for file in files))
 
-    assert [] == host.shipped_skills(str(tmp_path))
+    assert [] == host.shipped_skills(str(tmp_path), host.records(str(tmp_path)))

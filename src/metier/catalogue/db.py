@@ -14,6 +14,7 @@ class DigestBook:
 
     def __init__(self, folder: str | None) -> None:
         """Keep the table in `folder`; without one, remember nothing."""
+        self.folder, self.path = folder, f"{folder}/state.db"
         self.connection = self._opened(folder) if folder else None
 
     def _opened(self, folder: str) -> sqlite3.Connection | None:
@@ -41,7 +42,12 @@ class DigestBook:
             return None
         try:
             row = self.connection.execute("SELECT digest FROM digests WHERE path = ? AND stamp = ?", (path, stamp)).fetchone()
-        except sqlite3.Error:
+        except sqlite3.OperationalError:  # busy, or not to be read just now
+            return None
+        except sqlite3.DatabaseError:  # spoilt: all of it can be computed again
+            self.close()
+            _remove(self.path)
+            self.connection = self._opened(self.folder) if self.folder else None
             return None
         return row[0] if row else None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 
 KEEP = 256
 """More files than this are trimmed, the longest untouched first."""
@@ -25,15 +26,15 @@ class DiskShelf:
 
     def load(self, name: str) -> bytes | None:
         """Give what was saved under a name, or nothing."""
+        path = f"{self.folder}/{name}"
         try:
-            descriptor = os.open(f"{self.folder}/{name}", os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+            with open(path, "rb", buffering=0) as file:
+                data = file.read()
         except OSError:
             return None
-        with open(descriptor, "rb", buffering=0) as file:
-            try:
-                return file.read()
-            except OSError:
-                return None
+        with suppress(OSError):
+            os.utime(path)  # what is used is not trimmed
+        return data
 
     def save(self, name: str, data: bytes) -> None:
         """Keep bytes under a name; when that fails, remember why and try no more."""

@@ -7,6 +7,7 @@ import sys
 
 from metier.cli.argv import parse
 from metier.cli.table import COMMANDS, COMMON, command_named
+from metier.closest import closest
 from metier.errors import MetierError, StoreError, UsageError
 from metier.light import TYPE_CHECKING
 
@@ -70,9 +71,10 @@ def _run(words: list[str]) -> int:
 
         sys.stdout.write(f"metier {__version__}\n")
         return 0
-    command = command_named(name)
+    words = _command_first(words)
+    command = command_named(words[0])
     if command is None:
-        raise _unknown(name)
+        raise _unknown(words[0])
     if "--help" in words or "-h" in words:
         from metier.cli.help import of_command
 
@@ -86,6 +88,15 @@ def _run(words: list[str]) -> int:
     return int(code)
 
 
+def _command_first(words: list[str]) -> list[str]:
+    """Let the options that every command takes stand before the command too."""
+    takes_value = {name: bool(option.metavar) for option in COMMON for name in (option.name, option.short) if name}
+    at = 0
+    while at < len(words) and words[at].partition("=")[0] in takes_value:
+        at += 2 if takes_value[words[at].partition("=")[0]] and "=" not in words[at] else 1
+    return [words[at], *words[:at], *words[at + 1 :]] if 0 < at < len(words) else words
+
+
 def library(values: Values) -> Library:
     """Open the library that the common options ask for."""
     from metier.app import open_library
@@ -94,9 +105,11 @@ def library(values: Values) -> Library:
     assert isinstance(roots, list)
     found = open_library(roots=roots or None, agent=text_of(values["agent"]), cwd=text_of(values["C"]))
     if sys.stderr.isatty():
+        from metier.cli import output
         from metier.cli.meter import Meter
 
-        found.progress = Meter()
+        output.METERS[:] = [Meter()]
+        found.progress = output.METERS[0]
     return found
 
 
@@ -106,15 +119,15 @@ def text_of(value: object) -> str | None:
 
 
 def _unknown(name: str) -> UsageError:
-    from metier.standard.names import nearest
-
-    near = nearest(name, [command.name for command in COMMANDS], 1)
-    hint = f"did you mean 'metier {near[0]}'? " if near and not name.startswith("-") else ""
+    near = closest(name, [command.name for command in COMMANDS])
+    hint = f"did you mean 'metier {near}'? " if near and not name.startswith("-") else ""
     return UsageError(f"there is no command '{name}'", hint=f"{hint}see: metier --help")
 
 
 def _report(error: MetierError, *, as_json: bool) -> int:
-    from metier.cli.output import clean, json_text
+    from metier.cli.output import clean, clear_meter, json_text
+
+    clear_meter()
 
     sys.stdout.flush()
     if as_json:

@@ -5,6 +5,7 @@ Importing click takes as long as two Python start-ups, argparse as long as one (
 
 from __future__ import annotations
 
+from metier.closest import closest
 from metier.errors import UsageError
 from metier.light import NamedTuple
 
@@ -96,8 +97,6 @@ def _counted(command: Command, operands: list[str]) -> list[str]:
 
 
 def _unknown(command: Command, name: str, known: list[str]) -> UsageError:
-    from metier.standard.names import nearest
-
-    near = nearest(name, [option for option in known if option.startswith("--")], 1)
-    hint = f"did you mean {near[0]}? " if near else ""
+    near = closest(name, [option for option in known if option.startswith("--")])
+    hint = f"did you mean {near}? " if near else ""
     return UsageError(f"metier {command.name} has no option {name}", hint=f"{hint}see: metier {command.name} --help")

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
     from metier.model import Card
 
 
+NOTHING_HERE = """No skills to show.
+
+next: metier list --all shows what is hidden, metier new NAME makes one, metier tour shows some
+"""
+
+
 def run(values: Values) -> int:
     """List cards, and whatever went wrong on the way."""
     with cli.library(values) as m:
@@ -31,21 +37,21 @@ def _answer(m: Library, values: Values) -> str:
         return m.listing()
     cards = m.skills(all=everything, scope=scope, category=category, digests=digests)
     if values["json"]:
-        return listing_json(cards, m.catalogue().cards, m.problems(), m.catalogue().truncated)
+        return listing_json(cards, m.contents().cards, m.problems(), m.contents().truncated)
     return _text(m, cards, everything=everything)
 
 
 def _text(m: Library, cards: list[Card], *, everything: bool) -> str:
     clean = output.clean
-    heads = ("NAME", "SCOPE", "STATE", "TOKENS", "DESCRIPTION")
-    rows = [
-        (clean(card.name), card.scope, card.state, str(card.tokens), clean(_last(card)))
-        for card in cards
-    ]  # fmt: skip
+    heads: tuple[str, ...] = ("NAME", "SCOPE", "STATE", "TOKENS", "DESCRIPTION")
+    rows: list[tuple[str, ...]] = [(clean(c.name), c.scope, c.state, str(c.tokens), clean(_last(c))) for c in cards]
+    if any(card.digest for card in cards):
+        heads = (*heads[:-1], "DIGEST", heads[-1])
+        rows = [(*row[:-1], card.digest or "none", row[-1]) for row, card in zip(rows, cards, strict=True)]
     if everything:
         heads = (*heads[:-1], "DESCRIPTION OR REASON")
     text = output.table(rows, heads, [output.STATE_STYLES[card.state] for card in cards])
-    return (text or "No skills are visible here.\n") + _remarks(m, cards)
+    return (text or NOTHING_HERE) + _remarks(m, cards)
 
 
 def _last(card: Card) -> str:
@@ -56,9 +62,14 @@ def _last(card: Card) -> str:
     return f"({reasons}) {card.description}" if reasons else card.description
 
 
+def _place(card: Card) -> str:
+    note = card.diagnostics[0]
+    return f"{note.code} in {output.clean(card.path)}"
+
+
 def _remarks(m: Library, cards: list[Card]) -> str:
     """Say what the table does not show: nothing is ever silently absent."""
-    found = m.catalogue()
+    found = m.contents()
     shown = {card.path for card in cards}
     absent = [card for card in found.cards if card.path not in shown]
     broken = [card for card in found.cards if card.state == "invalid"]
@@ -70,6 +81,10 @@ def _remarks(m: Library, cards: list[Card]) -> str:
             counts[card.state] = counts.get(card.state, 0) + 1
         out.append(f"; not shown: {', '.join(f'{n} {state}' for state, n in sorted(counts.items()))} (metier list --all)")
     out.append("\n")
+    faulty = [card for card in cards if card.state in {"visible", "ask"} and any(n.severity != "info" for n in card.diagnostics)]
+    if faulty:
+        have = "1 of them has" if len(faulty) == 1 else f"{len(faulty):,} of them have"
+        out.append(f"{have} faults, such as {_place(faulty[0])} (metier check PATH)\n")
     if broken:
         out.append("\n" + output.style(f"{len(broken)} broken:", "red") + "\n")
         out += [output.diagnostic_lines(card.path, [n for n in card.diagnostics if n.severity == "error"][:1]) for card in broken]

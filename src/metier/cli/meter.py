@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import sys
 import time
 
@@ -23,8 +22,6 @@ class Meter:
         now = time.monotonic()
         if now - self.begun < PATIENCE or now - self.last < STEP:
             return
-        if not self.shown:
-            atexit.register(self.clear)
         self.last, self.shown = now, True
         sys.stderr.write(f"\r\x1b[Kreading: {count:,} {what} ...")
         sys.stderr.flush()

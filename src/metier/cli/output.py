@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
+    from metier.cli.meter import Meter
     from metier.model import Diagnostic
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
@@ -20,9 +21,20 @@ STATE_STYLES = {"visible": "green", "ask": "yellow", "hidden": "dim", "shadowed"
 SEVERITY_STYLES = {"error": "red", "warning": "yellow", "info": "dim"}
 
 
+METERS: list[Meter] = []
+"""The meter of the command that runs, if it has one."""
+
+
 def write(text: str) -> None:
-    """Print to standard output."""
+    """Print to standard output, after taking away whatever a meter shows."""
+    clear_meter()
     sys.stdout.write(text)
+
+
+def clear_meter() -> None:
+    """Take a meter's line away, if there is one."""
+    if METERS:
+        METERS[-1].clear()
 
 
 def note(text: str) -> None:
@@ -37,6 +49,10 @@ def json_text(value: Any) -> str:
     return json.dumps(plain(value), ensure_ascii=True)
 
 
+_SPACES = frozenset("\xa0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000")
+"""Spaces of other languages: not printable by Python's word, and harmless."""
+
+
 def clean(text: str, *, lines: bool = False) -> str:
     """Make a stranger's text safe for a terminal: no escape sequences, no invisible direction changes."""
     if text.isascii() and text.isprintable():
@@ -45,7 +61,8 @@ def clean(text: str, *, lines: bool = False) -> str:
         text = text.replace("\r\n", "\n")
     kept = "\n\t" if lines else "\t"
     return "".join(
-        char if char.isprintable() or char in kept else char.encode("unicode_escape").decode("ascii") for char in text
+        char if char.isprintable() or char in kept or char in _SPACES else char.encode("unicode_escape").decode("ascii")
+        for char in text
     )
 
 
@@ -62,18 +79,22 @@ def style(text: str, name: str) -> str:
 def width() -> int:
     """Give the width to lay a table out in; wide when nobody is looking."""
     if not sys.stdout.isatty():
-        return 200
+        return 1 << 20
     try:
         return os.get_terminal_size(sys.stdout.fileno()).columns
     except OSError:
         return 100
 
 
+WIDEST = 48
+"""A column does not grow beyond this for one long name; the name itself is shown whole."""
+
+
 def table(rows: Sequence[Sequence[str]], heads: Sequence[str], styles: Sequence[str] | None = None) -> str:
     """Lay out columns; the last one is cut to the width of the terminal. `styles` colours the first cell of a row."""
     if not rows:
         return ""
-    sizes = [max(len(head), *(len(row[at]) for row in rows)) for at, head in enumerate(heads)]
+    sizes = [min(max(len(head), *(len(row[at]) for row in rows)), WIDEST) for at, head in enumerate(heads)]
     room = max(width() - sum(sizes[:-1]) - 2 * (len(heads) - 1), 20)
     out = [style("  ".join(head.ljust(size) for head, size in zip(heads, sizes, strict=True)).rstrip(), "bold")]
     for at, row in enumerate(rows):
@@ -89,7 +110,7 @@ def diagnostic_lines(path: str, diagnostics: Iterable[Diagnostic], indent: str =
     """Give each diagnostic as `place: code message`, with its hint below."""
     out = []
     for one in diagnostics:
-        place = f"{clean(path)}/{one.path}" if not path.endswith(one.path) else clean(path)
+        place = clean(path) if path.endswith(one.path) else f"{clean(path)}/{clean(one.path)}"
         code = style(one.code, SEVERITY_STYLES[one.severity])
         out.append(f"{indent}{place}:{one.line}:{one.column}: {code} {clean(one.message)}\n{indent}    hint: {clean(one.hint)}\n")
     return "".join(out)

@@ -46,12 +46,13 @@ def cards_json(cards: Iterable[Card]) -> str:
     q = quoted
     rows = []
     for (name, description, scope, category, kind, path, digest, state, readiness, tokens, shadows, diagnostics, reasons,
-         root, agent) in cards:  # fmt: skip
+         root, agent, plugin, held) in cards:  # fmt: skip
         rows.append(
             f'{{"name":{q(name)},"description":{q(description)},"scope":"{scope}","category":{q(category)},'
             f'"kind":"{kind}","path":{q(path)},"digest":{q(digest) if digest else "null"},"state":"{state}",'
             f'"readiness":"{readiness}","tokens":{tokens},"shadows":[{",".join(map(q, shadows)) if shadows else ""}],'
             f'"diagnostics":[{",".join(map(diagnostic_json, diagnostics)) if diagnostics else ""}],'
-            f'"reasons":[{",".join(map(q, reasons)) if reasons else ""}],"root":{q(root)},"agent":{q(agent)}}}'
+            f'"reasons":[{",".join(map(q, reasons)) if reasons else ""}],"root":{q(root)},"agent":{q(agent)},'
+            f'"plugin":{q(plugin)},"held":"{held}"}}'
         )
     return "[" + ",\n".join(rows) + "]"

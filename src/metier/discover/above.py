@@ -1,13 +1,32 @@
-"""The plugin that a folder of skills belongs to, when its manifest lies above the folder."""
+"""Before the walk: which roots are there at all, and which plugin a root belongs to by a manifest above it."""
 
 from __future__ import annotations
 
 from metier.light import TYPE_CHECKING
-from metier.model import MANIFEST_BYTES, MANIFESTS
+from metier.model import MANIFEST_BYTES, MANIFESTS, Problem
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from metier.model import Root
     from metier.ports import Disk
+
+
+def standing(roots: Sequence[Root], disk: Disk) -> tuple[list[Root], list[Problem]]:
+    """Keep the roots that are folders. One that was named by hand and is not there is reported."""
+    present: list[Root] = []
+    problems: list[Problem] = []
+    for root in roots:
+        kind = disk.kind_of(root.location)
+        if kind == "folder" and root.named and not disk.readable(root.location):
+            problems.append(Problem(root.location, "WK001", "This root cannot be read: permission denied."))
+        elif kind == "folder":
+            present.append(root)
+        elif kind is not None:
+            problems.append(Problem(root.location, "WK002", "This root is not a folder."))
+        elif root.named:
+            problems.append(Problem(root.location, "WK009", f"This root does not exist ({root.told_by})."))
+    return present, problems
 
 
 def plugin_above(root: Root, disk: Disk) -> str:

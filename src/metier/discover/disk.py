@@ -231,9 +231,11 @@ SETTLED_NS = 2_000_000_000
 """The coarsest file systems count time in steps of two seconds."""
 
 
-def absolute(path: str, cwd: str) -> str:
+def absolute(path: str, cwd: str, home: str | None) -> str:
     """Give the absolute, normal form of a path as typed in `cwd`."""
-    return os.path.normpath(os.path.join(cwd, os.path.expanduser(path)))
+    if home and (path == "~" or path.startswith("~/")):
+        path = home + path[1:]
+    return os.path.normpath(os.path.join(cwd, path))
 
 
 def hash_of(path: str) -> bytes:

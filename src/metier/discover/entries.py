@@ -50,8 +50,9 @@ def broken_entry(kind: Kind, place: Place, name: str, diagnostic: Diagnostic) ->
 def code_entry(facts: CodeFacts, place: Place, size: int) -> Entry:
     """Keep of a code skill what a listing needs (CO-9: the description falls back to the name)."""
     description = shortened(facts.description)
-    return Entry("code", place.path, "", place.real, facts.name, description, place.category, "",
-                 estimate(facts.name) + estimate(description), size, None, None, facts.diagnostics)  # fmt: skip
+    name = f"{place.plugin}:{facts.name}" if place.plugin else facts.name
+    return Entry("code", place.path, "", place.real, name, description, place.category, place.plugin,
+                 estimate(name) + estimate(description), size, None, None, facts.diagnostics)  # fmt: skip
 
 
 def shortened(description: str) -> str:

@@ -169,16 +169,19 @@ def site_folders(root: str, env: Mapping[str, str]) -> list[str]:
     return [folder for folder in found if os.path.isdir(folder)]
 
 
-def shipped_skills(site: str) -> list[str]:
+def records(site: str) -> list[str]:
+    """List the records of installed distributions: what each of them put where."""
+    return [f"{site}/{name}/RECORD" for name in disk.list_folder(site).folders if name.endswith(".dist-info")]
+
+
+def shipped_skills(site: str, records: Sequence[str]) -> list[str]:
     """List the folders of skills that installed distributions ship, from their records."""
     import re
 
-    shipped = re.compile(rb"^([^,\n]*?/skills)/[^/,\n]+/SKILL\.md,", re.MULTILINE)
+    shipped = re.compile(rb"^((?:[^,\n]*?/)?skills)/[^/,\n]+/SKILL\.md,", re.MULTILINE)
     found: set[str] = set()
-    for name in disk.list_folder(site).folders:
-        if not name.endswith(".dist-info"):
-            continue
-        record = disk.read_head(f"{site}/{name}/RECORD", MAX_RECORD_BYTES).data
+    for path in records:
+        record = disk.read_head(path, MAX_RECORD_BYTES).data
         if b"/SKILL.md," in record:
             found.update(match[1].decode(errors="replace") for match in shipped.finditer(record))
     return [f"{site}/{path}" for path in sorted(found) if ".." not in path.split("/")]

@@ -1,14 +1,13 @@
 """A second process for half of a large walk. Threads cannot share this work: they would take turns at the interpreter.
 
 The copy is made by `fork`, so it starts in a millisecond with everything already in place, and only where that is safe:
-on POSIX, with a second core, and while this process has a single thread.
+on Linux, with a second core, and while this process has a single thread, those of C libraries counted.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-import sys
 
 from metier.light import TYPE_CHECKING
 
@@ -64,6 +63,7 @@ def apart(task: Callable[[], bytes]) -> Answer | None:
         os.close(writer)
         return None
     if child == 0:
+        os.close(reader)  # else the copy would wait for a reader for ever when this process is killed
         _work(task, writer)
     os.close(writer)
     return Answer(child, reader)
@@ -87,6 +87,8 @@ def _cores() -> int:
 
 
 def _threads() -> int:
-    """Count the threads Python knows of; one when nothing has loaded `threading` yet."""
-    threading = sys.modules.get("threading")
-    return threading.active_count() if threading else 1
+    """Count the threads of this process, those of C libraries too; where that cannot be known, as if there were many."""
+    try:
+        return len(os.listdir("/proc/self/task"))
+    except OSError:
+        return 2

@@ -56,6 +56,8 @@ class Taker:
     def leaf(self, path: str, real: str, category: str, plugin: str, key: Key) -> bool:
         """Take the SKILL.md of a folder that was not listed; false when there is none to read."""
         target = path + "/SKILL.md"
+        if self.disk.is_link(path + "/agents"):
+            return False  # what restricts the skill may lie behind it: that needs a closer look
         circumstance = (None, real, category, plugin)
         if circumstance == self.usual:  # one value serves the thousands of skills that share it
             circumstance = self.usual
@@ -82,7 +84,7 @@ class Taker:
     ) -> bool:
         """Take the SKILL.md of a listed folder, in whatever form it has one; `strange` are links and the like."""
         file = "SKILL.md" if "SKILL.md" in files or "SKILL.md" in strange else ""
-        file = file or next((name for name in files if name.lower() == "skill.md"), "")
+        file = file or next((name for name in (*files, *strange) if name.lower() == "skill.md"), "")
         if not file:
             return False
         path = folder.path
@@ -91,7 +93,7 @@ class Taker:
             fault = fault_at("SK003", f"{file} is a link, pipe, socket or device; metier does not read it.", place)
             self.entries.append(broken_entry("skill-md", place, path.rpartition("/")[2], fault))
             return True
-        sidecar, sidecar_key = self.sidecar(path) if "agents" in folders else (None, None)
+        sidecar, sidecar_key = self.sidecar(path) if "agents" in folders or "agents" in strange else (None, None)
         circumstance = (sidecar_key, place.real, place.category, plugin)
         self.entries.append(self.read(f"{path}/{file}", circumstance, lambda head: self.skill_entry(head, place, sidecar)))
         return True
@@ -145,7 +147,10 @@ class Taker:
         """Read `agents/openai.yaml`, which belongs to the skill's circumstances."""
         target = path + "/agents/openai.yaml"
         key = self.disk.key_of(target)
+        if self.disk.is_link(path + "/agents"):
+            return heads.sidecar_of(Head(fault="SK003", message="agents is a link")), NO_KEY
         if key is None and not self.disk.is_link(target):
+            self.keys[path + "/agents"] = self.disk.key_of(path + "/agents") or NO_KEY  # a sidecar may appear there
             return None, None
         return self.read(target, None, heads.sidecar_of, SIDECAR_BYTES), key or NO_KEY
 

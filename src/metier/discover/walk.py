@@ -51,15 +51,30 @@ def survey(
     progress: Callable[[int], None] = lambda _count: None,
 ) -> Survey:  # fmt: skip
     """Walk one root."""
-    walk = _Walk(root, limits, disk, known or Known({}, {}, {}), progress)
-    walk.run(plugin)
+    old = known or Known({}, {}, {})
+    walk = _Walk(root, limits, disk, old, progress)
+    if not walk.run(plugin, share=not old.keys):
+        # Each of two processes was within the limits and both together are not: then one says where to stop.
+        walk = _Walk(root, limits, disk, old, progress)
+        walk.run(plugin, share=False)
     return walk.found()
 
 
-def _strongest_first(entries: list[Entry]) -> list[Entry]:
-    """Order by path; in one root a folder comes before a flat file of the same name, wherever they lie (HE-2)."""
+def _strongest_first(entries: list[Entry], root: Root) -> list[Entry]:
+    """Order by path; in one root a folder comes before a flat file of the same name, wherever they lie (HE-2).
+
+    Caches keep several versions of a plugin side by side, by number: there the highest comes first.
+    """
+    if root.newest_first:
+        return sorted(entries, key=_by_numbers, reverse=True)
     path = itemgetter(1)
     return [*sorted([entry for entry in entries if entry.file], key=path), *sorted([e for e in entries if not e.file], key=path)]
+
+
+def _by_numbers(entry: Entry) -> list[tuple[int, str]]:
+    """Compare paths so that 1.10 comes after 1.9."""
+    words = entry.path.replace("/", ".").split(".")
+    return [(int(word), "") if word.isdecimal() and len(word) < 10 else (-1, word) for word in words]
 
 
 class _Walk:
@@ -82,27 +97,26 @@ class _Walk:
         """Give all that was found out."""
         taker = self.taker
         known = Known(taker.keys, self.nodes, taker.memos)
-        return Survey(_strongest_first(taker.entries), taker.problems, self.truncated, taker.categories, known, taker.reads)
+        entries = _strongest_first(taker.entries, self.root)
+        return Survey(entries, taker.problems, self.truncated, taker.categories, known, taker.reads)
 
-    def run(self, plugin: str) -> None:
-        """Visit folders breadth first, the linked ones after all others."""
+    def run(self, plugin: str, *, share: bool) -> bool:
+        """Visit folders breadth first, the linked ones after all others; false when a limit was passed unseen."""
         location = self.root.location
-        if self.real != location and not self.allowed(self.real):
+        if self.root.links == "contained" and self.real != location and not self.allowed(self.real):
             self.taker.problems.append(_not_followed(self.root, location, self.real))
-            return
-        first: Step = (location, self.real, 0, "", plugin, False)
-        self.queue.append(first)
-        if not self.old.keys:
+            return True
+        self.queue.append((location, self.real, 0, "", plugin, False))
+        if share:
             self.drain(1)
             self.share()
             if len(self.seen) > self.limits.folders or self.counted > self.limits.entries:
-                # Each half was within the limits and both together are not: then one process says where to stop.
-                self.__init__(self.root, self.limits, self.disk, self.old, self.progress)  # type: ignore[misc]
-                self.queue.append(first)
+                return False
         self.drain()
         while self.links:
             self.queue, self.links = self.links, deque()
             self.drain()
+        return True
 
     def drain(self, most: int = -1) -> None:
         """Visit queued folders, all or so many, until a limit is reached."""
@@ -146,7 +160,7 @@ class _Walk:
         if fault:
             taker.problems.append(Problem(folder.path, "WK001", f"Cannot read the folder: {fault}."))
             return
-        if not branching and "SKILL.md" in files:
+        if not branching and "SKILL.md" in files and "agents" not in links:
             # What the short way above would say, on a file system that does not count sub-folders.
             taker.skill(folder, folder.plugin, (), files, ())
             self.counted += 1
@@ -180,15 +194,15 @@ class _Walk:
             listing = self.disk.list_folder(path)
             if status and listing.folders and status[1] == len(listing.folders) + _LEAF_LINKS:
                 self.counting.add(status[2])
-            old = self.reduced(listing, shallow=folder.depth <= FLAT_DEPTH)
+            old = self.reduced(path, listing, shallow=folder.depth <= FLAT_DEPTH)
         self.nodes[path] = old
         return old
 
-    def reduced(self, listing: Listing, *, shallow: bool) -> Node:
+    def reduced(self, path: str, listing: Listing, *, shallow: bool) -> Node:
         """Keep of a listing what can matter, with the names that cannot be shown."""
         folders, files, links, others, fault = listing
         odd = [name for name in (*folders, *files, *links) if not name.isascii() and not _is_utf8(name)]
-        wanted = [name for name in folders if self.searched(name) or name in _MANIFEST_FOLDERS]
+        wanted = [name for name in folders if self.searched(name) or name in _MANIFEST_FOLDERS or self.is_named_so(path, name)]
         followed = [name for name in links if self.searched(name)]
         if odd:
             wanted, followed = ([name for name in some if name not in odd] for some in (wanted, followed))
@@ -206,6 +220,10 @@ class _Walk:
     def searched(self, name: str) -> bool:
         """Tell whether a folder of this name is looked into."""
         return name not in EXCLUDED and (name[0] != "." or (self.root.hidden and name not in EXCLUDED_HIDDEN))
+
+    def is_named_so(self, path: str, name: str) -> bool:
+        """Tell a skill that happens to be called `venv` or the like from a folder that is one."""
+        return name in EXCLUDED and self.disk.kind_of(f"{path}/{name}/SKILL.md") == "file"
 
     def descend(self, folder: Folder, folders: tuple[str, ...], links: tuple[str, ...], *, support: frozenset[str]) -> None:
         """Queue the folders below, except a skill's own support folders."""
@@ -227,6 +245,9 @@ class _Walk:
     def link(self, folder: Folder) -> None:
         """Follow a linked folder as far as the root's rule allows (decision 6)."""
         kind = self.disk.kind_of(folder.path)
+        key = self.disk.key_of(folder.path)
+        if key is not None:
+            self.taker.keys[folder.path] = key  # what the link leads to may become something else
         if kind == "file":
             return
         if kind is None:

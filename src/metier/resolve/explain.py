@@ -2,54 +2,69 @@
 
 from __future__ import annotations
 
-from metier.light import TYPE_CHECKING
-from metier.model import Card, Choice, Problem, Why
+from metier.light import TYPE_CHECKING, NamedTuple
+from metier.model import Choice, Why
 from metier.resolve import lookup
 from metier.standard.names import lookup_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from metier.model import Card, Problem, Root
+
 
 def explain(
-    query: str, cards: Sequence[Card], elsewhere: Sequence[Card], problems: Sequence[Problem], *, asker: str, cwd: str,
-    real: Callable[[str], str],
-) -> Why:  # fmt: skip
-    """Explain a name over what the asker sees, and over what lies elsewhere. `real` gives a canonical path."""
-    found = lookup.matches(query, cards, cwd)
+    query: str, cards: Sequence[Card], elsewhere: Sequence[Card], lost: Sequence[tuple[Root, Problem]], asking: Asking
+) -> Why:
+    """Explain a name over what the asker sees, what lies elsewhere, and what the walk could not follow or read."""
+    found = lookup.matches(query, cards, asking.cwd, asking.real)
     names = {card.name for card in found} or {query}
     same_name = [card for card in cards if card.name in names]
-    seen = {real(card.path) for card in same_name}
-    outside = [card for card in _named(query, names, elsewhere, cwd) if real(card.path) not in seen]
-    unfollowed = [problem for problem in problems if lookup_key(_base(problem.path)) == lookup_key(query)]
+    seen = {asking.real(card.path) for card in same_name}
+    outside = [card for card in _named(query, names, elsewhere, asking) if asking.real(card.path) not in seen]
+    unfollowed = [(root, problem) for root, problem in lost if lookup_key(_base(problem.path)) == lookup_key(query)]
     if not (same_name or outside or unfollowed):
         raise lookup.not_found(query, [*cards, *elsewhere])
-    winner = next((card for card in same_name if card.state == "visible"), None)
-    winner = winner or next((card for card in same_name if card.state == "hidden" and _is_offered_by_name(card)), None)
-    choices = [_choice(card, winner, asker) for card in same_name]
-    choices += [_outside_choice(card, asker) for card in outside]
-    choices += [Choice(p.path, "external", "hidden", (f"{p.code}: {p.message}",), "", "", "available", ()) for p in unfollowed]
+    rivals = [card for card in same_name if card.state == "visible" or (asking.refuse and card.state == "shadowed")]
+    rivals = rivals or [card for card in same_name if card.held == "model"]
+    winner = rivals[0] if len(rivals) == 1 else None
+    choices = [_choice(card, winner, rivals, asking.name) for card in same_name]
+    choices += [_outside_choice(card, asking.name) for card in outside]
+    choices += [_lost_choice(root, problem) for root, problem in unfollowed]
     shown = same_name[0].name if same_name else outside[0].name if outside else query
     return Why(shown, winner.path if winner else None, tuple(choices))
 
 
-def _named(query: str, names: set[str], elsewhere: Sequence[Card], cwd: str) -> list[Card]:
-    return [card for card in elsewhere if card.name in names] or lookup.matches(query, elsewhere, cwd)
+class Asking(NamedTuple):
+    """Who asks, from where, and how names are treated."""
+
+    name: str
+    cwd: str
+    real: Callable[[str], str]
+    """Gives a canonical path."""
+    refuse: bool
+    """Whether a name with several copies means none of them."""
 
 
-def _is_offered_by_name(card: Card) -> bool:
-    return any(reason.startswith("not offered") for reason in card.reasons)
+def _named(query: str, names: set[str], elsewhere: Sequence[Card], asking: Asking) -> list[Card]:
+    return [card for card in elsewhere if card.name in names] or lookup.matches(query, elsewhere, asking.cwd, asking.real)
 
 
-def _choice(card: Card, winner: Card | None, asker: str) -> Choice:
+def _choice(card: Card, winner: Card | None, rivals: Sequence[Card], asker: str) -> Choice:
     reasons = card.reasons
     if winner is not None and card.path == winner.path:
         place = f"{card.scope} scope, {card.root}"
         first = f"chosen: the strongest copy by {asker}'s order ({place})" if card.shadows else f"chosen: the only copy ({place})"
         reasons = (first, *reasons)
-    elif card.state == "visible":
-        reasons = (f"kept beside the others: {asker} shows every copy of a name", *reasons)
+    elif len(rivals) > 1 and card in rivals:
+        what_next = f"name it by its path or as {card.scope}:{card.name}"
+        reasons = (f"ambiguous: one of {len(rivals)} copies that {asker} keeps; {what_next}", *reasons)
     return Choice(card.path, card.scope, card.state, reasons, card.agent, card.root, card.readiness, card.diagnostics)
+
+
+def _lost_choice(root: Root, problem: Problem) -> Choice:
+    reason = f"{problem.code}: {problem.message}"
+    return Choice(problem.path, root.scope, "hidden", (reason,), root.agent, root.location, "available", ())
 
 
 def _outside_choice(card: Card, asker: str) -> Choice:

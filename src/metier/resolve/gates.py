@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 _PLATFORM_NAMES = {"linux": ("linux",), "darwin": ("macos", "darwin", "osx"), "win32": ("windows", "win32")}
 
 
-def closed_by(gates: Gates, settings: Settings, world: World) -> tuple[str, Readiness]:
-    """Give the reason a gate is closed, and the readiness that follows; an empty reason when all are open."""
+def closed_by(gates: Gates, settings: Settings, world: World) -> tuple[str, Readiness, str]:
+    """Give the reason a gate is closed, the readiness that follows and what kind it is; no reason when all are open."""
     if any(UNREADABLE in words for words in gates[:7]):
-        return "gate: one of its restrictions cannot be read, so it is held back", "available"
+        return "gate: one of its restrictions cannot be read, so it is held back", "available", "gate"
     if gates.platforms and not _platform_fits(gates.platforms, world.platform):
-        return f"gate: platforms = {_listed(gates.platforms)}, and this is {world.platform}", "unsupported"
+        return f"gate: platforms = {_listed(gates.platforms)}, and this is {world.platform}", "unsupported", "gate"
     if gates.products and world.product not in gates.products:
         who = f"the agent is {world.product}" if world.product else "no product is asking"
-        return f"gate: products = {_listed(gates.products)}, and {who}", "available"
+        return f"gate: products = {_listed(gates.products)}, and {who}", "available", "gate"
     if gates.environments and not _environment_fits(gates.environments, settings.environments):
-        return f"gate: environments = {_listed(gates.environments)}, and none of them is set", "available"
+        return f"gate: environments = {_listed(gates.environments)}, and none of them is set", "available", "gate"
     reason = _tools_reason(gates, settings)
     if reason:
-        return reason, "available"
+        return reason, "available", "gate"
     if gates.model_hidden:
-        return f"not offered to the model by its own '{gates.model_hidden}'; it can still be named", "available"
-    return "", "available"
+        return f"not offered to the model by its own '{gates.model_hidden}'; it can still be named", "available", "model"
+    return "", "available", ""
 
 
 def _platform_fits(wanted: tuple[str, ...], platform: str) -> bool:
@@ -66,13 +66,13 @@ def _tools_reason(gates: Gates, settings: Settings) -> str:
     return ""
 
 
-def missing_of(needs: Needs, machine: Machine) -> dict[str, list[str]]:
-    """List what is not there, by kind. Tools are the agent's own business and are only told."""
+def missing_of(needs: Needs, machine: Machine, settings: Settings) -> dict[str, list[str]]:
+    """List what is not there, by kind. Tools are missing only when it is known which the agent has."""
     return {
         "env": [name for name in needs.env if not machine.has_env(name)],
         "files": [path for path in needs.files if not machine.has_file(path)],
         "commands": [name for name in needs.commands if not machine.has_command(name)],
-        "tools": [],
+        "tools": [name for name in needs.tools if settings.tools is not None and name not in settings.tools],
     }
 
 

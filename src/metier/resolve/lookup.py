@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
+import posixpath
+
 from metier.errors import AmbiguousError, NotFoundError
 from metier.light import TYPE_CHECKING
 from metier.model import SCOPES, Card
 from metier.standard.names import lookup_key, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 MAX_SUGGESTIONS = 20
 
 
-def matches(query: str, cards: Sequence[Card], cwd: str) -> list[Card]:
-    """List the skills a query can mean, strongest first: by path, by `scope:name`, by name, by its normal form."""
-    by_path = _by_path(query, cards, cwd)
+def matches(query: str, cards: Sequence[Card], cwd: str, real: Callable[[str], str]) -> list[Card]:
+    """List the skills a query can mean, strongest first: by path, `scope:name`, `plugin:name`, name, its normal form."""
+    by_path = _by_path(query, cards, cwd, real)
     if by_path:
         return by_path
+    first, colon, name = query.partition(":")
+    if colon:
+        # What a scope or a plugin vouches for comes before a skill that merely calls itself so.
+        qualified = [card for card in cards if card.scope == first and card.name == name] if first in SCOPES else []
+        qualified = qualified or [card for card in cards if card.plugin == first and card.name == query]
+        if qualified:
+            return qualified
     exact = [card for card in cards if card.name == query]
     if exact:
         return exact
-    scope, colon, name = query.partition(":")
-    if colon and scope in SCOPES:
-        return [card for card in cards if card.scope == scope and card.name == name]
     key = lookup_key(query)
     loose = [card for card in cards if lookup_key(card.name) == key]
-    return loose or [card for card in cards if card.name.rpartition(":")[2] == query]
+    return loose or [card for card in cards if card.plugin and card.name.rpartition(":")[2] == query]
 
 
-def choose(query: str, cards: Sequence[Card], cwd: str, *, refuse: bool) -> Card:
+def choose(query: str, cards: Sequence[Card], cwd: str, real: Callable[[str], str], *, refuse: bool) -> Card:
     """Give the one skill a query means; a plain name with several copies is an error when the policy refuses."""
-    found = matches(query, cards, cwd)
+    found = matches(query, cards, cwd, real)
     if not found:
         raise not_found(query, cards)
     live = sorted(found, key=_usefulness)
@@ -49,7 +55,7 @@ def _usefulness(card: Card) -> int:
     if card.state in {"visible", "ask"}:
         return 0
     if card.state == "hidden":
-        return 1 if any(reason.startswith("not offered") for reason in card.reasons) else 2
+        return 1 if card.held == "model" else 2
     return 3 if card.state == "shadowed" else 4
 
 
@@ -60,19 +66,18 @@ def not_found(query: str, cards: Sequence[Card]) -> NotFoundError:
     return NotFoundError(f"there is no skill named '{query}'", hint=hint)
 
 
-def _by_path(query: str, cards: Sequence[Card], cwd: str) -> list[Card]:
+def _by_path(query: str, cards: Sequence[Card], cwd: str, real: Callable[[str], str]) -> list[Card]:
     if "/" not in query and "\\" not in query and not query.endswith((".md", ".py")):
         return []
-    path = query.removesuffix("/SKILL.md").removesuffix("/")
-    absolute = path if path.startswith("/") else _joined(cwd, path)
+    path = query.removesuffix("/SKILL.md").rstrip("/")
+    absolute = posixpath.normpath(posixpath.join(cwd, path))
     found = [card for card in cards if card.path == absolute]
+    if found:
+        return found
+    target = real(absolute)
+    base = posixpath.basename(absolute)
+    found = [card for card in cards if card.path == target or (card.path.endswith("/" + base) and real(card.path) == target)]
     if found or path.startswith(("/", ".")):
         return found
     # HE-2: a path below a root, such as mlops/axolotl.
     return [card for card in cards if card.path in {f"{card.root}/{path}", f"{card.root}/{path}.md"}]
-
-
-def _joined(cwd: str, path: str) -> str:
-    import posixpath
-
-    return posixpath.normpath(posixpath.join(cwd, path))

@@ -25,11 +25,13 @@ class Judged(NamedTuple):
     state: State
     readiness: Readiness
     reasons: tuple[str, ...]
-    eligible: bool
-    """Whether its name may mean it: a skill that is invalid or disabled gives way to the next copy."""
+    held: str = ""
+    """What holds it back by itself. Its name may still mean it when nothing does, or only its own wish not to be offered
+    to a model; otherwise it gives way to the next copy."""
 
 
-_FINE = Judged("visible", "available", (), eligible=True)
+_FINE = Judged("visible", "available", ())
+_MAY_WIN = frozenset({"", "model"})
 
 
 def resolve(found: Iterable[tuple[Root, list[Entry]]], policy: Policy, machine: Machine) -> list[Card]:
@@ -37,7 +39,7 @@ def resolve(found: Iterable[tuple[Root, list[Entry]]], policy: Policy, machine: 
     settings = policy.settings
     unruled = not (settings.rules or settings.disabled or settings.platform_disabled)
     identities: set[str] = set()
-    winners: dict[str, Card] = {}
+    winners: dict[tuple[str, str], Card] = {}
     hidden_by: dict[str, list[str]] = {}
     cards: list[Card] = []
     for root, entries in found:
@@ -48,18 +50,20 @@ def resolve(found: Iterable[tuple[Root, list[Entry]]], policy: Policy, machine: 
                 continue
             identities.add(identity)
             if unruled and entry[10] is None and entry[11] is None and not entry[12]:
-                state, readiness, reasons, eligible = _FINE
+                state, readiness, reasons, held = _FINE
             else:
-                state, readiness, reasons, eligible = judge(entry, policy, machine)
-            name = entry[4]
-            winner = winners.get(name)
+                state, readiness, reasons, held = judge(entry, policy, machine)
+            name, plugin = entry[4], entry[7]
+            # A plugin's names are its own: a skill that merely calls itself `plugin:name` does not stand in their way.
+            winner = winners.get((plugin, name))
+            eligible = held in _MAY_WIN
             if eligible and winner is not None and not policy.keep_duplicates:
                 state, reasons = "shadowed", (shadow_reason(winner, root), *reasons)
                 hidden_by.setdefault(winner.path, []).append(entry[1])
             card = Card(name, entry[5], scope, entry[6], entry[0], entry[1], None, state, readiness, entry[8], (),
-                        entry[12], reasons, location, agent)  # fmt: skip
+                        entry[12], reasons, location, agent, plugin, held)  # fmt: skip
             if eligible and winner is None:
-                winners[name] = card
+                winners[plugin, name] = card
             cards.append(card)
     if hidden_by:
         cards = [card._replace(shadows=tuple(hidden_by[card.path])) if card.path in hidden_by else card for card in cards]
@@ -73,19 +77,19 @@ def judge(entry: Entry, policy: Policy, machine: Machine) -> Judged:
     if fatal:
         note = fatal[0]
         reason = f"{note.code} at {note.path}:{note.line}:{note.column}: {note.message}"
-        return Judged("invalid", "available", (reason,), eligible=False)
+        return Judged("invalid", "available", (reason,), "invalid")
     disabled = disabled_by(entry, settings)
     if disabled:
-        return Judged("hidden", "available", (disabled,), eligible=False)
+        return Judged("hidden", "available", (disabled,), "disabled")
     if entry.gates is not None:
-        reason, readiness = closed_by(entry.gates, settings, policy.world)
+        reason, readiness, held = closed_by(entry.gates, settings, policy.world)
         if reason:
-            return Judged("hidden", readiness, (reason,), eligible=reason.startswith("not offered"))
+            return Judged("hidden", readiness, (reason,), held)
     if not settings.allow_without_frontmatter and any(note.code in BARE for note in entry.diagnostics):
         reason = "it has no frontmatter; allow_without_frontmatter = true shows such skills"
-        return Judged("hidden", "available", (reason,), eligible=True)
+        return Judged("hidden", "available", (reason,), "bare")
     if entry.needs is not None:
-        return _ready(missing_of(entry.needs, machine), hide=settings.hide_unready)
+        return _ready(missing_of(entry.needs, machine, settings), hide=settings.hide_unready)
     return _FINE
 
 
@@ -94,7 +98,7 @@ def _ready(missing: dict[str, list[str]], *, hide: bool) -> Judged:
     if not lacking:
         return _FINE
     reason = f"needs {'; '.join(lacking)}"
-    return Judged("hidden" if hide else "visible", "setup_needed", (reason,), eligible=True)
+    return Judged("hidden" if hide else "visible", "setup_needed", (reason,), "unready" if hide else "")
 
 
 def shadow_reason(winner: Card, root: Root) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.standard.rules import diagnose
@@ -19,8 +20,8 @@ MAX_COMPATIBILITY = 500
 MAX_BODY_LINES = 500
 
 _FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
-_LINK = re.compile(r"!?\[[^\]\n]*\]\(\s*<?([^)\s>]+)>?[^)\n]*\)")
-_MENTION = re.compile(r"`((?:\./)?(?:references|scripts|assets|templates)/[^`\s<>{}*$]+)`")
+_LINK = re.compile(r"!?\[[^\[\]\n]{0,300}\]\([ \t]{0,8}<?([^()\s<>]{1,300})>?[^()\n]{0,300}\)")
+_MENTION = re.compile(r"`((?:\./)?(?:references|scripts|assets|templates)/[^`\s<>{}*$]{1,300})`")
 _REMOTE = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]*:|#|/|~|\$|\{|<|mailto:")
 
 
@@ -102,19 +103,20 @@ def references_exist_inside(skill: Skill) -> Iterator[Diagnostic]:
         return
     text = _FENCE.sub(lambda fence: "\n" * fence[0].count("\n"), skill.body)
     said: set[str] = set()
+    breaks = [at for at, char in enumerate(text) if char == "\n"]
     for pattern in (_LINK, _MENTION):
         for link in pattern.finditer(text):
             target = link[1].split("#")[0].split("?")[0]
             if not target or target in said or _REMOTE.match(link[1]):
                 continue
             said.add(target)
-            yield from _judged(skill, target, text, link.start(1))
+            at = link.start(1)
+            yield from _judged(skill, target, bisect_left(breaks, at), at - text.rfind("\n", 0, at))
 
 
-def _judged(skill: Skill, target: str, text: str, at: int) -> Iterator[Diagnostic]:
+def _judged(skill: Skill, target: str, lines_above: int, column: int) -> Iterator[Diagnostic]:
     path = posixpath.normpath(target)
-    line = skill.document.body_line + text.count("\n", 0, at)
-    column = at - text.rfind("\n", 0, at)
+    line = skill.document.body_line + lines_above
     if path.startswith("../") or path == "..":
         yield diagnose("SK073", f"'{target}' lies outside the skill.", path=skill.file, line=line, column=column)
     elif path not in skill.files and not any(file.startswith(path.rstrip("/") + "/") for file in skill.files):

@@ -76,7 +76,7 @@ def _is_one_line(text: str) -> bool:
 def _read_fields(
     raw: bytes, first_line: int, file: str, found: list[Diagnostic], *, positions: bool
 ) -> tuple[Fields, Spans]:
-    clean = not raw.translate(None, PLAIN_BYTES)
+    clean = not raw.translate(None, PLAIN_BYTES) and (b"\r" not in raw or raw.count(b"\r") == raw.count(b"\r\n"))
     text = raw.decode("ascii") if clean else _decoded(raw, file, first_line, found)
     plain = read_plain(text, first_line, clean=clean, positions=positions)
     return plain if plain is not None else _fields(text, first_line, file, found)

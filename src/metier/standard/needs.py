@@ -57,14 +57,14 @@ def _gates(
             message = f"'{key}' must be a list of words; the skill is held back until it can be read."
             found.append(diagnose("SK061", message, path=file, line=line, column=column))
             return (UNREADABLE,)
-        return tuple(word.lower() for word in listed)
+        return listed
 
-    platforms = words("platforms", fields.get("platforms"))
+    platforms = _lowered(words("platforms", fields.get("platforms")))
     for vendor in _VENDORS:
-        platforms += words(f"metadata.{vendor}.os", _map(_map(fields.get("metadata")).get(vendor)).get("os"))
+        platforms += _lowered(words(f"metadata.{vendor}.os", _map(_map(fields.get("metadata")).get(vendor)).get("os")))
     return Gates(
         platforms,
-        words("environments", fields.get("environments", hermes.get("environments"))),
+        _lowered(words("environments", fields.get("environments", hermes.get("environments")))),
         sidecar.products if sidecar else (),
         words("metadata.hermes.requires_tools", hermes.get("requires_tools")),
         words("metadata.hermes.requires_toolsets", hermes.get("requires_toolsets")),
@@ -133,6 +133,10 @@ def _credential_files(value: Any) -> tuple[str, ...]:
     items = value if isinstance(value, list) else _texts(value) or ()
     paths = (item.get("path") if isinstance(item, dict) else item for item in items)
     return _unique(path for path in paths if isinstance(path, str) and path)
+
+
+def _lowered(words: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(word.lower() for word in words)
 
 
 def _map(value: Any) -> dict[str, Any]:
