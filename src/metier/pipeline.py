@@ -99,7 +99,8 @@ def look(root: Root, limits: Limits, ports: Ports) -> Seen:
     """Take what is known of a root when every stat agrees; otherwise walk it, reading only what changed."""
     limits = root.limits or limits
     plugin = plugin_above(root, ports.disk)
-    name = name_of(ports.edition, "root", root.location, root.links, root.within, root.hidden, limits, plugin)
+    name = name_of(ports.edition, "root", root.location, root.links, root.within, root.newest_first, root.hidden, limits,
+                   plugin)  # fmt: skip
     watch = snapshot.watch_of(ports.shelf.load(name + ".watch"))
     if watch is not None and snapshot.unchanged(watch, ports.disk.keys_below(root.location, watch.paths)):
         return Seen(root, watch.token, lambda: _recalled(root, limits, ports, name, plugin),

@@ -28,6 +28,9 @@ class Disk(Protocol):
     def readable(self, path: str) -> bool:
         """Tell whether a folder can be listed and entered."""
 
+    def is_there(self, path: str) -> bool:
+        """Tell whether anything of this name exists, a broken link too."""
+
     def is_link(self, path: str) -> bool:
         """Tell whether the path itself is a link."""
 

@@ -586,3 +586,10 @@ def test_json_of_doctor_names_the_folders_it_looks_in(place: Place) -> None:
     answer = run(place.env, "doctor", "--json", cwd=place.base)
 
     assert place.env["METIER_HOME"] in json.dumps(answer.json)
+
+
+def test_the_options_of_every_command_may_stand_before_it(place: Place) -> None:
+    answer = run(place.env, "--json", "--root", place.root, "-C", str(place.base), "list")
+
+    assert 0 == answer.code
+    assert answer.json["skills"]

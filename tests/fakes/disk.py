@@ -88,6 +88,10 @@ class FakeDisk:
         """Tell whether there is a folder: nothing is locked here."""
         return self.real(path) in self.folders
 
+    def is_there(self, path: str) -> bool:
+        """Tell whether anything lies there."""
+        return path in self.tree or path in self.folders
+
     def is_link(self, path: str) -> bool:
         """Tell whether a text lies there."""
         return isinstance(self.tree.get(path), str)

@@ -30,6 +30,7 @@ _MOST = (1 << 63) - 1
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 _TYPE = 0o170000
+_LOOKS_AT_LINKS = os.access in os.supports_follow_symlinks
 HEAD_BYTES = 4 * 1024
 """The first read of a file. Nearly every real frontmatter ends well before this."""
 
@@ -86,6 +87,11 @@ def kind_of(path: str) -> str | None:
 def readable(path: str) -> bool:
     """Tell whether a folder can be listed and entered."""
     return os.access(path, os.R_OK | os.X_OK)
+
+
+def is_there(path: str) -> bool:
+    """Tell whether anything of this name exists, a broken link too. The usual answer is no, so it must cost no exception."""
+    return os.access(path, os.F_OK, follow_symlinks=False) if _LOOKS_AT_LINKS else os.path.lexists(path)
 
 
 def is_link(path: str) -> bool:

@@ -12,8 +12,8 @@ from metier.standard.rules import BARE, diagnose
 
 SIDECAR_BYTES = 64 * 1024 + 1
 """How much of a sidecar is read: one byte more than any may have."""
-More = Callable[[int], Head]
-"""Reads the same file again, up to so many bytes."""
+More = Callable[[str, int], Head]
+"""Reads a file again, up to so many bytes."""
 
 
 def skill_entry(head: Head, place: Place, folder: str, sidecar: Sidecar | None, more: More) -> Entry:
@@ -28,7 +28,7 @@ def skill_entry(head: Head, place: Place, folder: str, sidecar: Sidecar | None, 
             return entry
         document = read_document(head.data, folder=folder, file=place.file, size=head.size)
     if document is None:
-        longer = more(FRONTMATTER_BYTES)
+        longer = more(f"{place.path}/{place.file}", FRONTMATTER_BYTES)
         document = read_document(longer.data, folder=folder, file=place.file, size=head.size) or read_document(
             longer.data, folder=folder, file=place.file, size=len(longer.data)
         )
@@ -44,7 +44,7 @@ def flat_entry(head: Head, place: Place, more: More) -> Entry | None:
     stem = file.removesuffix(".md")
     document = read_document(head.data, folder=stem, file=file, kind="flat-md", size=head.size)
     if document is None:
-        head = more(FRONTMATTER_BYTES)
+        head = more(place.path, FRONTMATTER_BYTES)
         document = read_document(head.data, folder=stem, file=file, kind="flat-md", size=len(head.data))
     if document is None:
         return None
@@ -62,18 +62,18 @@ def code_skill_entry(head: Head, place: Place, more: More) -> Entry | None:
     if head.fault:
         return None
     if head.size > len(head.data):
-        head = more(MAX_BYTES + 1)
+        head = more(place.path, MAX_BYTES + 1)
     facts = read_code(head.data, place.path.rpartition("/")[2].removesuffix(".py"))
     return None if facts is None else code_entry(facts, place, head.size)
 
 
-def category_text(head: Head, more: More) -> str:
+def category_text(head: Head, path: str, more: More) -> str:
     """Read a category's description from its DESCRIPTION.md (HE-25)."""
     if head.fault:
         return ""
     document = read_document(head.data, folder="", file="DESCRIPTION.md", size=head.size)
     if document is None:
-        longer = more(FRONTMATTER_BYTES)
+        longer = more(path, FRONTMATTER_BYTES)
         document = read_document(longer.data, folder="", file="DESCRIPTION.md", size=len(longer.data))
     return document.description if document else ""
 

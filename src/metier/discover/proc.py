@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 
 from metier.light import TYPE_CHECKING
 
@@ -56,6 +57,7 @@ def apart(task: Callable[[], bytes]) -> Answer | None:
     if not hasattr(os, "fork") or _cores() < 2 or _threads() > 1:
         return None
     reader, writer = os.pipe()
+    _widen(writer)
     try:
         child = os.fork()
     except OSError:
@@ -80,6 +82,14 @@ def _work(task: Callable[[], bytes], writer: int) -> None:
         code = 0
     finally:
         os._exit(code)
+
+
+def _widen(pipe: int) -> None:
+    """Let the copy put its answer down and end, while this process is still at its own half."""
+    import fcntl  # not on Windows, where nothing is forked
+
+    with suppress(OSError, AttributeError):
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, CHUNK)
 
 
 def _cores() -> int:

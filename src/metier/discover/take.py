@@ -56,8 +56,8 @@ class Taker:
     def leaf(self, path: str, real: str, category: str, plugin: str, key: Key) -> bool:
         """Take the SKILL.md of a folder that was not listed; false when there is none to read."""
         target = path + "/SKILL.md"
-        if self.disk.is_link(path + "/agents"):
-            return False  # what restricts the skill may lie behind it: that needs a closer look
+        if self.disk.is_there(path + "/agents"):
+            return False  # no folder, so a link: what restricts the skill may lie behind it, and that needs a closer look
         circumstance = (None, real, category, plugin)
         if circumstance == self.usual:  # one value serves the thousands of skills that share it
             circumstance = self.usual
@@ -100,9 +100,7 @@ class Taker:
 
     def skill_entry(self, head: Head, place: Place, sidecar: Sidecar | None) -> Entry:
         """Parse a SKILL.md, and flag one that a link brought in from elsewhere."""
-        path = place.path
-        entry = heads.skill_entry(head, place, path.rpartition("/")[2], sidecar,
-                                  lambda size: self.disk.read_head(f"{path}/{place.file}", size))  # fmt: skip
+        entry = heads.skill_entry(head, place, place.path.rpartition("/")[2], sidecar, self.disk.read_head)
         return heads.reached_by_link(entry, self.root_real) if place.real else entry
 
     def loose_files(self, folder: Folder, plugin: str, files: tuple[str, ...]) -> None:
@@ -124,8 +122,7 @@ class Taker:
 
     def category(self, name: str, path: str) -> None:
         """Take a category's description."""
-        read = self.disk.read_head
-        self.categories[name] = self.read(path, None, lambda head: heads.category_text(head, lambda size: read(path, size)))
+        self.categories[name] = self.read(path, None, lambda head: heads.category_text(head, path, self.disk.read_head))
 
     def manifest(self, path: str) -> str:
         """Give the name of the plugin whose manifest lies in this folder; the first that can be read counts (CX-30)."""
@@ -169,7 +166,7 @@ class Taker:
         return value
 
     def _builder(self, build: Callable[..., Entry | None], place: Place) -> Callable[[Head], Entry | None]:
-        return lambda head: build(head, place, lambda size: self.disk.read_head(place.path, size))
+        return lambda head: build(head, place, self.disk.read_head)
 
     def _manifest_builder(self, where: str, path: str) -> Callable[[Head], Any]:
         return lambda head: heads.plugin_name(head, where, path)

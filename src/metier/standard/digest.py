@@ -1,8 +1,8 @@
 """One canonical digest of a skill tree.
 
-sha256 over the files sorted by path, each framed as path length, path, executable bit, content length, content: so
-no two trees share an encoding (HE-43), the order on disk does not matter, nor does the platform's separator or the
-place where the tree lies (decision 13).
+sha256 over the files sorted by path, each framed as path length, path, executable bit, content length and the sha256 of
+the content: so no two trees share an encoding (HE-43), the order on disk does not matter, nor does the platform's
+separator or the place where the tree lies (decision 13).
 """
 
 from __future__ import annotations
