@@ -129,7 +129,7 @@ def cli_page() -> str:
     parts = ["# Commands\n", NOTE, "Every command takes these:\n", "| option | does |\n|---|---|"]
     parts += [f"| `{f'{o.name} {o.metavar}'.strip()}` | {_cell(o.help)} |" for o in COMMON]
     parts.append("\nExit codes: 0 done · 1 the answer is no (faults, refused, not found) · 2 wrong usage, or metier failed.\n")
-    parts += [f"## {command.name}\n\n```text\n{of_command(command)}```\n" for command in COMMANDS if not command.hidden]
+    parts += [f"## {command.name}\n\n```text\n{of_command(command)}```\n" for command in COMMANDS]
     return "\n".join(parts)
 
 

@@ -35,6 +35,8 @@ NO_KEY = bytes(KEY_BYTES)
 MANIFESTS = (".codex-plugin/plugin.json", ".claude-plugin/plugin.json", ".cursor-plugin/plugin.json", "plugin.json")
 """Where a manifest may lie in a plugin's folder, in the order they are tried (CX-30)."""
 
+HEAD_BYTES = 4 * 1024
+"""The first read of a file. Nearly every real frontmatter ends well before this."""
 MANIFEST_BYTES = 256 * 1024 + 1
 """How much of a manifest is read: one byte more than any may have."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import example, given, settings, strategies as st
 
-from metier.discover.disk import HEAD_BYTES
+from metier.model import HEAD_BYTES
 from metier.standard import events
 from metier.standard.document import read_document
 from metier.standard.frontmatter import FRONTMATTER_BYTES, split

@@ -38,7 +38,6 @@ class Command(NamedTuple):
     options: tuple[Option, ...] = ()
     examples: tuple[tuple[str, str], ...] = ()
     detail: str = ""
-    hidden: bool = False
 
 
 def parse(command: Command, arguments: list[str], common: tuple[Option, ...]) -> Values:

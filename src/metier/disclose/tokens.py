@@ -9,8 +9,3 @@ def estimate(text: str) -> int:
     """Estimate the tokens of a text."""
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
     return -(-size // BYTES_PER_TOKEN)
-
-
-def estimate_bytes(size: int) -> int:
-    """Estimate the tokens of a text of so many bytes."""
-    return -(-size // BYTES_PER_TOKEN)

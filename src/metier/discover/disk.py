@@ -16,7 +16,7 @@ from operator import attrgetter
 from struct import error, pack, unpack_from
 
 from metier.light import TYPE_CHECKING, NamedTuple
-from metier.model import Head, Listing
+from metier.model import HEAD_BYTES, Head, Listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,8 +31,6 @@ _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 
 
 _TYPE = 0o170000
 _LOOKS_AT_LINKS = os.access in os.supports_follow_symlinks
-HEAD_BYTES = 4 * 1024
-"""The first read of a file. Nearly every real frontmatter ends well before this."""
 
 FOLDER, FILE, LINK, OTHER = "folder", "file", "link", "other"
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from metier.discover import heads
 from metier.discover.entries import Place, broken_entry, fault_at
 from metier.discover.heads import SIDECAR_BYTES
-from metier.model import MANIFEST_BYTES, MANIFESTS, NO_KEY, Entry, Head, Key, Problem, Sidecar
-from metier.standard.frontmatter import HEAD_BYTES
+from metier.model import HEAD_BYTES, MANIFEST_BYTES, MANIFESTS, NO_KEY, Entry, Head, Key, Problem, Sidecar
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-HEAD_BYTES = 4 * 1024
-"""The first read of a file. Nearly every real frontmatter ends well before this."""
 FRONTMATTER_BYTES = 256 * 1024
 """A frontmatter that has not ended by here is refused (SK007)."""
 

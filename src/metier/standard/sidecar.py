@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 from metier.model import Diagnostic, Sidecar, Tool
 from metier.standard.names import one_line
+from metier.standard.needs import UNREADABLE
 from metier.standard.plain import Loaded, read_plain
 
 PATH = "agents/openai.yaml"
 MAX_BYTES = 64 * 1024
-NO_PRODUCT = "!unreadable"
-"""A product that no agent is: the meaning of a product list that cannot be read (decision 11)."""
 
 _LENGTHS = {"display_name": 64, "short_description": 1024, "default_prompt": 1024}
 """Characters, not bytes (CX-2)."""
@@ -190,7 +189,7 @@ def _products(value: object, reading: _Reading) -> tuple[str, ...]:
         return tuple(dict.fromkeys(one_line(item).lower() for item in value))
     message = "not a list of names; the skill is offered to no product"
     reading.note("SK085", "policy.products", message, "write a list, or leave the key out")
-    return (NO_PRODUCT,)
+    return (UNREADABLE,)  # a product that no agent is (decision 11)
 
 
 def _text(value: object, path: str, limit: int, reading: _Reading) -> str:

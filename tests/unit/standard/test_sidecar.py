@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from metier.model import Sidecar, Tool
-from metier.standard.sidecar import MAX_BYTES, NO_PRODUCT, read_sidecar
+from metier.standard.needs import UNREADABLE
+from metier.standard.sidecar import MAX_BYTES, read_sidecar
 
 DEFAULTS = Sidecar({}, (), allow_implicit=True, products=(), diagnostics=())
 
@@ -255,7 +256,7 @@ def test_a_repeated_key_without_a_policy_restricts_nothing() -> None:
 def test_unreadable_products_match_no_product(value: str) -> None:  # CX-20, decision 11
     sidecar = read(f"policy:\n  products: {value}\n")
 
-    assert ((NO_PRODUCT,), True, ["SK085"]) == (sidecar.products, sidecar.allow_implicit, codes(sidecar))
+    assert ((UNREADABLE,), True, ["SK085"]) == (sidecar.products, sidecar.allow_implicit, codes(sidecar))
 
 
 def test_every_diagnostic_has_a_place() -> None:
