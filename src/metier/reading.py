@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from metier.disclose import levels
 from metier.disclose.tokens import estimate
 from metier.discover import disk
-from metier.discover.heads import SIDECAR_BYTES, sidecar_of
+from metier.discover.heads import BEHIND_A_LINK, SIDECAR_BYTES, sidecar_of
 from metier.discover.walk import survey
 from metier.errors import NotFoundError, RefusedError, UsageError
 from metier.model import Body, Card, Checked, Diagnostic, Digest, Document, File, Limits, Needs, Root, Sidecar, Why
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from metier.app import Library
+    from metier.catalogue.db import DigestBook
     from metier.model import Head, Kind, Problem
 
 NO_NEEDS: dict[str, list[str]] = {"env": [], "files": [], "commands": [], "tools": []}
@@ -171,7 +172,8 @@ def why(library: Library, name: str) -> Why:
     asker = library.agent.id if library.agent else "metier"
     elsewhere: list[Card] = []
     if library.agent is not None and library.given is None:
-        elsewhere = library.as_agent(None).contents().cards
+        with library.as_agent(None) as machine:
+            elsewhere = machine.contents().cards
     found = library.contents()
     asking = Asking(asker, library.cwd, disk.real, library.settings.on_collision == "refuse")
     return explain(name, found.cards, elsewhere, _lost(library), asking)
@@ -204,10 +206,7 @@ def digests_of(library: Library, cards: Iterable[Card]) -> list[Card]:
         book.close()
 
 
-def _digest(card: Card, book: object) -> Digest | None:
-    from metier.catalogue.db import DigestBook
-
-    assert isinstance(book, DigestBook)
+def _digest(card: Card, book: DigestBook) -> Digest | None:
     base, pieces = _pieces(card)
     if not pieces:
         return None  # gone, unreadable in part, or too large: then there is no digest rather than half of one
@@ -281,6 +280,8 @@ def _read(path: str) -> Head:
 
 
 def _sidecar(path: str) -> Sidecar | None:
+    if disk.is_link(f"{path}/agents"):
+        return sidecar_of(BEHIND_A_LINK)
     target = f"{path}/agents/openai.yaml"
     there = disk.kind_of(target) is not None or disk.is_link(target)
     return sidecar_of(disk.read_head(target, SIDECAR_BYTES)) if there else None

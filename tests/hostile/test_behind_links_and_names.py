@@ -30,8 +30,10 @@ def test_a_restriction_behind_a_linked_agents_folder_still_restricts(tmp_path: P
 
     with metier.open(roots=[str(tmp_path / "skills")], env=home.env) as library:
         states = {card.name: card.state for card in library.skills(all=True)}
+        checked = [[note.code for note in one.diagnostics] for one in library.check(tmp_path / "skills")]
 
     assert {"alone": "hidden", "beside": "hidden"} == states
+    assert [["SK080"], ["SK080"]] == checked
 
 
 def test_a_sidecar_that_appears_below_the_depth_limit_is_noticed(tmp_path: Path, home: Home, skill: Writer) -> None:

@@ -129,3 +129,14 @@ def test_a_skill_named_like_a_folder_that_is_never_searched_is_found(tmp_path: P
     skill("home/.agents/skills/node_modules/inside")
 
     assert ["venv"] == [card.name for card in opened(tmp_path, home).skills(all=True)]
+
+
+def test_a_folder_that_is_never_searched_may_become_a_skill(tmp_path: Path, home: Home, skill: Writer) -> None:
+    (tmp_path / "home/.agents/skills/venv/lib").mkdir(parents=True)
+    with opened(tmp_path, home) as library:
+        before = library.skills(all=True)
+
+    skill("home/.agents/skills/venv")
+
+    with opened(tmp_path, home) as library:
+        assert ([], ["venv"]) == (before, [card.name for card in library.skills(all=True)])

@@ -12,6 +12,8 @@ from metier.standard.rules import BARE, diagnose
 
 SIDECAR_BYTES = 64 * 1024 + 1
 """How much of a sidecar is read: one byte more than any may have."""
+BEHIND_A_LINK = Head(fault="SK003", message="agents is a link")
+"""What stands in for a sidecar in a linked folder, which is not followed: it restricts."""
 More = Callable[[str, int], Head]
 """Reads a file again, up to so many bytes."""
 

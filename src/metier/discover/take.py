@@ -144,7 +144,7 @@ class Taker:
         target = path + "/agents/openai.yaml"
         key = self.disk.key_of(target)
         if self.disk.is_link(path + "/agents"):
-            return heads.sidecar_of(Head(fault="SK003", message="agents is a link")), NO_KEY
+            return heads.sidecar_of(heads.BEHIND_A_LINK), NO_KEY
         if key is None and not self.disk.is_link(target):
             self.keys[path + "/agents"] = self.disk.key_of(path + "/agents") or NO_KEY  # a sidecar may appear there
             return None, None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from metier.ports import Disk
 
 EXCLUDED = frozenset({"node_modules", "site-packages", "venv", "__pycache__"})
-"""Never searched; nor, unless the root says so, any name that begins with a dot (HE-10, CX-25)."""
+"""Not searched, unless it is itself a skill; nor, unless the root says so, any name that begins with a dot (HE-10, CX-25)."""
 EXCLUDED_HIDDEN = frozenset({
     ".git", ".hg", ".svn", ".venv", ".tox", ".nox", ".cache", ".hub", ".archive", ".pytest_cache", ".mypy_cache", ".ruff_cache",
     ".claude-plugin", ".codex-plugin", ".cursor-plugin",
@@ -165,6 +165,8 @@ class _Walk:
             taker.skill(folder, folder.plugin, (), files, ())
             self.counted += 1
             return
+        if "SKILL.md" not in files and folder.depth and folder.path.rpartition("/")[2] in EXCLUDED:
+            return
         self.counted += count
         for name in odd:
             taker.problems.append(Problem(f"{folder.path}/{name}", "WK005", "The name is not valid UTF-8; it was not read."))
@@ -194,15 +196,15 @@ class _Walk:
             listing = self.disk.list_folder(path)
             if status and listing.folders and status[1] == len(listing.folders) + _LEAF_LINKS:
                 self.counting.add(status[2])
-            old = self.reduced(path, listing, shallow=folder.depth <= FLAT_DEPTH)
+            old = self.reduced(listing, shallow=folder.depth <= FLAT_DEPTH)
         self.nodes[path] = old
         return old
 
-    def reduced(self, path: str, listing: Listing, *, shallow: bool) -> Node:
+    def reduced(self, listing: Listing, *, shallow: bool) -> Node:
         """Keep of a listing what can matter, with the names that cannot be shown."""
         folders, files, links, others, fault = listing
         odd = [name for name in (*folders, *files, *links) if not name.isascii() and not _is_utf8(name)]
-        wanted = [name for name in folders if self.searched(name) or name in _MANIFEST_FOLDERS or self.is_named_so(path, name)]
+        wanted = [name for name in folders if self.searched(name) or name in _MANIFEST_FOLDERS]
         followed = [name for name in links if self.searched(name)]
         if odd:
             wanted, followed = ([name for name in some if name not in odd] for some in (wanted, followed))
@@ -219,11 +221,7 @@ class _Walk:
 
     def searched(self, name: str) -> bool:
         """Tell whether a folder of this name is looked into."""
-        return name not in EXCLUDED and (name[0] != "." or (self.root.hidden and name not in EXCLUDED_HIDDEN))
-
-    def is_named_so(self, path: str, name: str) -> bool:
-        """Tell a skill that happens to be called `venv` or the like from a folder that is one."""
-        return name in EXCLUDED and self.disk.kind_of(f"{path}/{name}/SKILL.md") == "file"
+        return name[0] != "." or (self.root.hidden and name not in EXCLUDED_HIDDEN)
 
     def descend(self, folder: Folder, folders: tuple[str, ...], links: tuple[str, ...], *, support: frozenset[str]) -> None:
         """Queue the folders below, except a skill's own support folders."""
