@@ -1,0 +1,350 @@
+"""The audit log on disk: `audit-YYYY-MM-DD.jsonl` for each day (UTC), `head.json`, `lock`; the key lies beside the folder.
+
+Append only, readable by its owner alone, safe with many processes: one lock is held from looking where the log ends
+until the head says so too. Links planted at any of its places are refused, not followed. Writing never raises: whoever
+is about to refuse something must not fail at noting it down; `trouble` says what went wrong.
+
+Nothing is ever deleted or moved by itself. The chain runs on from each file to the next, so a file that somebody takes
+away is missed by `verify`. To begin anew, move the folder and its key away together.
+A clock that went back does not: events go on in the newest file there is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+import time
+from collections import deque
+from typing import TYPE_CHECKING
+
+from metier.audit import chain
+from metier.audit.chain import Event, Head, Link, Record
+from metier.audit.proof import Verified, verify
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+WAIT_SECONDS = 30.0
+"""How long to wait for other writers: a process that was stopped with the lock must not stop all others."""
+TAIL_BYTES = 3 * chain.LINE_BYTES
+HEAD, LOCK = "head.json", "lock"
+_NAME = re.compile(r"audit-\d{4}-\d{2}-\d{2}\.jsonl", re.ASCII)
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_SAFE = _NOFOLLOW | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+class Log:
+    """One audit log. `trouble` says why something could not be written, if so."""
+
+    def __init__(self, folder: str, *, home: str | None = None, clock: Callable[[], float] = time.time) -> None:
+        """Keep the log in `folder`, which the first event creates; `home` is never created on the way."""
+        self.folder, self.home, self.clock = folder, home, clock
+        self.key_file = folder + ".key"
+        self.trouble = ""
+
+    def append(self, event: Event) -> None:
+        """Write an event down. Never raises (CO-28), so that it cannot stand in the way of a refusal (CO-10)."""
+        try:
+            event = event._replace(at=self.clock() if event.at is None else event.at, who=event.who or person())
+            self._ready()
+            with _Lock(f"{self.folder}/{LOCK}", create=True):
+                self._append(event)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the caller has something more important to say
+            self.trouble = f"cannot write the audit log in {self.folder}: {_words(error)}"
+
+    def verify(self) -> Verified:
+        """Hold the log against its chain and its head, as it is at this moment."""
+        try:
+            with _Lock(f"{self.folder}/{LOCK}", create=False):
+                key, files = self._key(), [(name, os.lstat(f"{self.folder}/{name}").st_size) for name in self._files()]
+                raw = _read(f"{self.folder}/{HEAD}")
+            places: list[tuple[int, str]] = []
+            found = verify(self._lines(files, places), chain.read_head(raw, key) if raw is not None else None, key)
+        except (OSError, ValueError) as error:
+            return Verified(0, ok=False, first_bad=None, reason=f"cannot read the log: {_words(error)}")
+        return found._replace(reason=_placed(found, places))
+
+    def tail(self, limit: int) -> list[Record]:
+        """Give the last events, the newest last. A line that is none is a row that says so."""
+        rows: deque[Record] = deque()
+        place = self.folder
+        try:
+            for name in reversed(self._files()):
+                if len(rows) >= limit:
+                    break
+                place = f"{self.folder}/{name}"
+                last = deque(_lines_of(place, None), limit - len(rows))
+                rows.extendleft(_row(raw) for raw in reversed(last))
+        except (OSError, ValueError) as error:
+            rows.appendleft(_unreadable(f"{place}: {_words(error)}"))
+        return list(rows)
+
+    def _append(self, event: Event) -> None:
+        key, raw = self._key(), _read(f"{self.folder}/{HEAD}")
+        newest = self._newest()
+        head = chain.read_head(raw, key) if raw is not None else None
+        if not newest and key is None and (head is None or head.link == chain.START):
+            key, head = self._begin()
+        tail = _tail(f"{self.folder}/{newest}") if newest else b""
+        if head is None or head.seal == "bad":
+            # Nothing says where the log ended. The event that notes it comes before any new head, so that it cannot be lost.
+            at = chain.resume(Head(_last_link(tail), "bad"), tail, key)._replace(torn=None)
+            noted = event._replace(what=chain.UNSEALED, outcome="noted", name="", digest="", details={})
+            self._put([noted, event], at, key, newest)
+            return
+        at = chain.resume(head, tail, key)
+        if at.link != head.link:
+            self._write_head(at.link, key)
+        self._put([event], at, key, newest)
+
+    def _begin(self) -> tuple[bytes | None, Head]:
+        """Make the key and the head of a new log. The key comes last: where there is one, there has been a head."""
+        key = os.urandom(32).hex().encode()
+        self._write_head(chain.START, key)
+        try:
+            _replace(self.key_file, key + b"\n")
+        except OSError:  # a log without a key says so on every line
+            self._write_head(chain.START, None)
+            return None, Head(chain.START, "missing")
+        return key, Head(chain.START, "ok")
+
+    def _put(self, events: list[Event], at: chain.Resumed, key: bytes | None, newest: str) -> None:
+        """Write events, each with its head before the next: a process that is stopped leaves at most one line ahead."""
+        link = at.link
+        if at.torn:
+            events = [events[0]._replace(what=chain.TORN, outcome="kept", name="", digest="", details=at.torn), *events]
+        elif at.newline:
+            _write(f"{self.folder}/{newest}", b"\n")
+        for number, event in enumerate(events):
+            name = max(newest, f"audit-{chain.stamp(event.at)[:10]}.jsonl")
+            raw = chain.line(event, link, key)
+            # Half a line of an earlier day stays without its end: the next file begins a line of its own anyway.
+            begin = b"\n" if at.torn and number == 0 and name == newest else b""
+            _write(f"{self.folder}/{name}", begin + raw)
+            record, _fault = chain.read(raw)
+            assert record is not None
+            link, newest = chain.link_of(record), name
+            self._write_head(link, key)
+
+    def _write_head(self, link: Link, key: bytes | None) -> None:
+        _replace(f"{self.folder}/{HEAD}", chain.head_text(link, key))
+
+    def _key(self) -> bytes | None:
+        raw = _read(self.key_file)
+        return None if raw is None else raw.strip()
+
+    def _files(self) -> list[str]:
+        if os.path.islink(self.folder):
+            raise OSError(40, "its folder is a link")
+        try:
+            return sorted(name for name in os.listdir(self.folder) if _NAME.fullmatch(name))
+        except FileNotFoundError:
+            return []
+
+    def _newest(self) -> str:
+        """Give the last file that holds anything: one may have been made by a process that then was stopped."""
+        return next((name for name in reversed(self._files()) if os.lstat(f"{self.folder}/{name}").st_size), "")
+
+    def _lines(self, files: list[tuple[str, int]], places: list[tuple[int, str]]) -> Iterator[bytes]:
+        """Give the lines of all files, and note at which line each begins."""
+        count = 0
+        for name, size in files:
+            places.append((count, name))
+            for raw in _lines_of(f"{self.folder}/{name}", size):
+                count += 1
+                yield raw
+
+    def _ready(self) -> None:
+        try:
+            found = os.lstat(self.folder)
+        except FileNotFoundError:
+            if self.home and self.folder.startswith(self.home + "/") and not os.path.isdir(self.home):
+                raise FileNotFoundError(2, f"the home folder {self.home} does not exist") from None
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+            found = os.lstat(self.folder)
+        if not stat.S_ISDIR(found.st_mode):
+            raise NotADirectoryError(20, "its place is taken by something that is not a folder")
+        if stat.S_IMODE(found.st_mode) & 0o077 and sys.platform != "win32":
+            os.chmod(self.folder, 0o700)
+
+
+def person() -> str:
+    """Give the name of the account, from the system and not from the environment, where there is a choice."""
+    if sys.platform == "win32":
+        return os.environ.get("USERNAME", "")
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
+
+
+def _words(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or f"{type(error).__name__}: {error}"
+
+
+class _Lock:
+    """The one lock of a log, for writers of any process or thread."""
+
+    def __init__(self, path: str, *, create: bool) -> None:
+        self.path, self.create = path, create
+        self.file = -1
+
+    def __enter__(self) -> None:
+        try:
+            self.file = _open(self.path, os.O_RDWR | (os.O_CREAT if self.create else 0))
+        except OSError:
+            if self.create:
+                raise
+            return  # a reader of a log that was never written, or that is not its own
+        limit = time.monotonic() + WAIT_SECONDS
+        pause = 0.0005
+        while not _locked(self.file):
+            if time.monotonic() > limit:
+                os.close(self.file)
+                raise TimeoutError(110, "another process holds its lock")
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.01)
+
+    def __exit__(self, *_error: object) -> None:
+        if self.file >= 0:
+            os.close(self.file)  # which lets the lock go
+
+
+if sys.platform == "win32":
+
+    def _locked(file: int) -> bool:
+        import msvcrt
+
+        try:
+            os.lseek(file, 0, os.SEEK_SET)
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+
+    def _locked(file: int) -> bool:
+        import fcntl
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+
+def _open(path: str, flags: int) -> int:
+    """Open a file of the log's own: never through a link, never something that is not a file, for nobody else to read."""
+    file = os.open(path, flags | _SAFE, 0o600)
+    try:
+        _own(file, path, made=bool(flags & os.O_CREAT))
+    except BaseException:
+        os.close(file)
+        raise
+    return file
+
+
+def _own(file: int, path: str, *, made: bool) -> None:
+    found = os.fstat(file)
+    if not stat.S_ISREG(found.st_mode) or (not _NOFOLLOW and os.path.islink(path)):
+        raise OSError(22, f"{path} is not a plain file")
+    if made and stat.S_IMODE(found.st_mode) & 0o177 and sys.platform != "win32":
+        os.fchmod(file, 0o600)
+
+
+def _write(path: str, data: bytes) -> None:
+    """Add bytes to a file: all of them or, when there is no room, none."""
+    file = _open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    try:
+        _add(file, data)
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def _add(file: int, data: bytes) -> None:
+    before, done = os.fstat(file).st_size, 0
+    try:
+        done = os.write(file, data)
+    finally:
+        if done != len(data):
+            os.ftruncate(file, before)
+    if done != len(data):
+        raise OSError(28, "no room for the whole line")
+
+
+def _replace(path: str, data: bytes) -> None:
+    """Put bytes in the place of a file, in one step."""
+    temporary = path + ".tmp"
+    try:
+        os.unlink(temporary)
+    except FileNotFoundError:
+        pass
+    file = _open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        if os.write(file, data) != len(data):
+            raise OSError(28, "no room for the head record")
+        os.fsync(file)
+    finally:
+        os.close(file)
+    os.replace(temporary, path)
+
+
+def _read(path: str) -> bytes | None:
+    """Give a small file, or nothing where there is none."""
+    try:
+        file = _open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    try:
+        return os.read(file, 4096)
+    finally:
+        os.close(file)
+
+
+def _tail(path: str) -> bytes:
+    with os.fdopen(_open(path, os.O_RDONLY), "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        file.seek(max(size - TAIL_BYTES, 0))
+        return file.read(TAIL_BYTES)
+
+
+def _lines_of(path: str, size: int | None) -> Iterator[bytes]:
+    """Give the lines of a file up to a size; what is too long for a line comes in pieces."""
+    left = size if size is not None else sys.maxsize
+    with os.fdopen(_open(path, os.O_RDONLY), "rb") as file:
+        while left > 0 and (raw := file.readline(min(left, 2 * chain.LINE_BYTES))):
+            left -= len(raw)
+            yield raw
+
+
+def _last_link(tail: bytes) -> Link:
+    """Give the last place that can be read, for a log whose head is gone."""
+    for raw in reversed(chain.split(tail)):
+        record, _fault = chain.read(raw)
+        if record:
+            return chain.link_of(record)
+    return chain.START
+
+
+def _row(raw: bytes) -> Record:
+    record, fault = chain.read(raw)
+    return record or _unreadable(fault)
+
+
+def _unreadable(why: str) -> Record:
+    words = {"ts": "", "event": "unreadable", "source": "metier", "outcome": "bad", "who": "", "name": "", "digest": ""}
+    return {**words, "schema": chain.SCHEMA, "details": {"reason": why}}
+
+
+def _placed(found: Verified, places: list[tuple[int, str]]) -> str:
+    """Give the reason with the file and line it is about."""
+    if found.first_bad is None or not places:
+        return found.reason
+    before, name = next(place for place in reversed(places) if place[0] < found.first_bad or place[0] == 0)
+    return f"{name}:{found.first_bad - before}: {found.reason}"
