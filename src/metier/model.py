@@ -9,6 +9,7 @@ from __future__ import annotations
 from metier.light import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, Literal, NewType
 
     Digest = NewType("Digest", str)
@@ -19,9 +20,14 @@ if TYPE_CHECKING:
     State = Literal["visible", "hidden", "shadowed", "ask", "quarantined", "blocked", "invalid"]
     Readiness = Literal["available", "setup_needed", "unsupported"]
     Links = Literal["follow", "contained", "never"]
+    Harm = Literal["critical", "high", "medium", "low", "info"]
+    Level = Literal["safe", "caution", "dangerous"]
+    Trust = Literal["builtin", "trusted", "verified", "community", "quarantined", "blocked"]
+    Phase = Literal["install", "load", "run"]
+    Action = Literal["allow", "warn", "ask", "block"]
     Key = bytes
 else:
-    Digest = SkillName = Severity = Scope = Kind = State = Readiness = Links = str
+    Digest = SkillName = Severity = Scope = Kind = State = Readiness = Links = Harm = Level = Trust = Phase = Action = str
     Key = bytes
 
 # Digest: `sha256:…` of a canonical skill tree. SkillName: a name that has passed the standard's rules.
@@ -53,6 +59,33 @@ class Diagnostic(NamedTuple):
     hint: str = ""
 
 
+class Finding(NamedTuple):
+    """The content may do harm: which rule, where, what was seen, why it matters and what to do."""
+
+    rule: str
+    severity: Harm
+    category: str
+    path: str
+    line: int
+    column: int
+    evidence: str
+    why: str
+    hint: str
+    fingerprint: str = ""
+    """Names this finding wherever its line moves to: what a baseline and a waiver refer to."""
+
+
+class Verdict(NamedTuple):
+    """What a skill's tree might do: a function of the tree's digest and the ruleset's, and of nothing else."""
+
+    digest: Digest | None
+    ruleset: str
+    level: Level
+    score: int
+    """0 is as safe as can be seen, 100 as dangerous."""
+    findings: tuple[Finding, ...]
+
+
 class Limits(NamedTuple):
     """How far a walk goes in one root. Reaching one is always reported."""
 
@@ -79,6 +112,8 @@ class Root(NamedTuple):
     """Tighter limits for this root alone, as a project may ask for."""
     hidden: bool = False
     """Whether folders whose names begin with a dot are searched too, as when a whole project is checked."""
+    project: str = ""
+    """The project it belongs to, whose skills wait until a person trusts it (decision 18); nothing for any other root."""
 
 
 class Problem(NamedTuple):
@@ -174,6 +209,21 @@ class Entry(NamedTuple):
         return self.real or self.path
 
 
+class Said(NamedTuple):
+    """What people have said about projects and skills, as far as a listing needs it."""
+
+    projects: frozenset[str] = frozenset()
+    """Canonical paths of the projects that are trusted."""
+    names: frozenset[str] = frozenset()
+    """Skills that somebody decided about, folded by `fold`."""
+    paths: frozenset[str] = frozenset()
+    fold: Callable[[str], str] = str
+    state_of: Callable[[Root, Entry, Digest | None], tuple[State, tuple[str, ...]]] | None = None
+    """Gives the state of such a skill, and the reasons."""
+    broken: str = ""
+    """Why the decisions cannot be read; then nothing is approved."""
+
+
 class Card(NamedTuple):
     """The first level of disclosure: what a list shows of a skill."""
 
@@ -197,7 +247,8 @@ class Card(NamedTuple):
     plugin: str
     """The plugin that ships it, and gives its name its first part."""
     held: str
-    """What keeps it from being visible by itself: `disabled`, `gate`, `model`, `bare`, `unready`, `invalid`; or nothing."""
+    """What keeps it from being visible by itself: `disabled`, `gate`, `model`, `bare`, `unready`, `invalid`; a
+    project that nobody trusts (`project`), or a decision about it (`changed`, `quarantined`, `blocked`); or nothing."""
 
 
 class Body(NamedTuple):
@@ -218,6 +269,10 @@ class Body(NamedTuple):
     state: State
     fields: dict[str, Any]
     diagnostics: tuple[Diagnostic, ...]
+    disclosed: str
+    """The content as it may stand in a prompt: as written when it is trusted, otherwise escaped and between marks (ZE-25)."""
+    level: Trust
+    verdict: Level
 
 
 class File(NamedTuple):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from types import TracebackType
 
-    from metier.model import Head, Key, Listing
+    from metier.model import Digest, Head, Key, Listing, Said
+    from metier.scan.rule import Hit, Rule
 
 class Disk(Protocol):
     """The disk as far as finding skills needs it. A path that cannot be read is an answer, not an exception."""
@@ -71,6 +72,29 @@ class Machine(Protocol):
 
     def has_file(self, path: str) -> bool:
         """Tell whether a file exists below the home folder."""
+
+    def decisions(self) -> bytes:
+        """Give what was written down about whom and what the user trusts, unread; nothing when there is none."""
+
+    def said(self, decisions: bytes) -> Said:
+        """Read what was written down."""
+
+    def stamp(self, path: str) -> str:
+        """Condense the stats of a skill's tree, or its content when a stat is too fresh to be trusted."""
+
+    def digest(self, path: str) -> Digest | None:
+        """Give the digest of a skill's tree, computed from its bytes now; `None` when it cannot be read whole."""
+
+
+class Analyzer(Protocol):
+    """Rules of one's own: what a user or an organisation adds to the scan."""
+
+    @property
+    def rules(self) -> Sequence[Rule]:
+        """The rules that `find` may name."""
+
+    def find(self, path: str, text: str) -> Sequence[Hit]:
+        """Find places in the normalised text of a file where one of the rules is met. It must not fail."""
 
 
 class Shelf(Protocol):

@@ -1,0 +1,1 @@
+"""Stage 2 · tree → verdict: what a skill might do, judged from its bytes alone."""
