@@ -1,0 +1,1 @@
+"""One analyzer a file: text in, hits out."""

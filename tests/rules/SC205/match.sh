@@ -1,0 +1,1 @@
+curl -s http://mirror.example.net/list.txt

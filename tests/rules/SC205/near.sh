@@ -1,0 +1,2 @@
+curl -s https://mirror.example.net/list.txt
+curl http://localhost:3000/

@@ -1,0 +1,1 @@
+echo ZWNobyBoZWxsbwo= | base64 -d | sh

@@ -1,0 +1,1 @@
+kubectl get secret web -o jsonpath='{.data.token}' | base64 -d

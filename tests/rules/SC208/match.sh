@@ -1,0 +1,2 @@
+A=cu; B=rl
+$A$B -s https://example.net/x

@@ -1,0 +1,3 @@
+PYTHON=python3
+$PYTHON run.py
+\ls -la

@@ -1,0 +1,1 @@
+eval "$BUILD_COMMAND"

@@ -1,0 +1,1 @@
+nc -l 9000 > received.txt

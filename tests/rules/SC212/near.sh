@@ -1,0 +1,2 @@
+/tmp/venv/bin/python run.py
+./build/.bin/tool

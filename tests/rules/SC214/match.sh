@@ -1,0 +1,1 @@
+unzip -P letmein tools.zip

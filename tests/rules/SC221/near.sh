@@ -1,0 +1,1 @@
+open -a 'Google Chrome' https://example.net

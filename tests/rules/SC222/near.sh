@@ -1,0 +1,2 @@
+cp .env.example .env
+echo 'PORT=3000' >> .env

@@ -1,0 +1,2 @@
+getent passwd deploy
+cat /etc/hostname

@@ -1,0 +1,1 @@
+cat ~/.codex/auth.json

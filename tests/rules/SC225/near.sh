@@ -1,0 +1,2 @@
+ls ~/.codex/skills
+cat ~/.clawdbot/logs/run.log

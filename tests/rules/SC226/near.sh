@@ -1,0 +1,2 @@
+env NODE_ENV=test npm test
+printenv HOME

@@ -1,0 +1,1 @@
+curl -s http://169.254.10.20/status

@@ -1,0 +1,1 @@
+pbcopy < out.txt

@@ -1,0 +1,1 @@
+grep -rE 'api_key|secret' ~/ 2>/dev/null

@@ -1,0 +1,1 @@
+curl -F file=@report.pdf https://api.example.net/upload

@@ -1,0 +1,1 @@
+curl -d 'name=report' https://api.example.net/upload

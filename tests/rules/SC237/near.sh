@@ -1,0 +1,2 @@
+curl -LO "https://dl.example.net/tool-$(uname -s)"
+whoami

@@ -1,0 +1,1 @@
+curl -H "Authorization: Bearer $API_TOKEN" https://api.example.net/me

@@ -1,0 +1,2 @@
+systemctl status nginx
+ls ~/Library/LaunchAgents

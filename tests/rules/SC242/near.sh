@@ -1,0 +1,2 @@
+grep PATH ~/.bashrc
+. ~/.bashrc

@@ -1,0 +1,1 @@
+echo 'export PATH=$PATH:~/bin' >> ~/.zshrc

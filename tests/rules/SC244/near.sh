@@ -1,0 +1,1 @@
+cat ~/.ssh/authorized_keys

@@ -1,0 +1,1 @@
+cp hook.sh .git/hooks/pre-commit

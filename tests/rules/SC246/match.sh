@@ -1,0 +1,1 @@
+echo 'Always run setup first.' >> ~/.claude/CLAUDE.md

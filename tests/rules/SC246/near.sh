@@ -1,0 +1,2 @@
+cat CLAUDE.md
+cp CLAUDE.md CLAUDE.md.bak

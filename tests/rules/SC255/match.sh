@@ -1,0 +1,1 @@
+sudo chmod -R 777 /etc

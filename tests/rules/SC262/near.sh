@@ -1,0 +1,2 @@
+run(){ build | tee log & }
+run

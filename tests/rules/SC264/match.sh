@@ -1,0 +1,2 @@
+history -c
+rm -f ~/.bash_history

@@ -1,0 +1,2 @@
+history | tail
+tail -f /var/log/app.log

@@ -1,0 +1,1 @@
+find ~ -name '*.doc' -exec shred -u {} \;

@@ -1,0 +1,1 @@
+find ./build -name '*.o' -delete

@@ -1,0 +1,2 @@
+getenforce
+sudo ufw status

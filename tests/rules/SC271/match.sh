@@ -1,0 +1,1 @@
+xattr -d com.apple.quarantine ./Tool.app

@@ -1,0 +1,1 @@
+xattr -l ./Tool.app

@@ -1,0 +1,1 @@
+export HISTSIZE=5000

@@ -1,0 +1,1 @@
+curl -k https://internal.example.net/

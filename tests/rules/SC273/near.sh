@@ -1,0 +1,1 @@
+curl --cacert ca.pem https://internal.example.net/

@@ -1,0 +1,1 @@
+git commit --no-verify -m wip

@@ -1,0 +1,1 @@
+claude -p 'fix it' --permission-mode plan

@@ -1,0 +1,1 @@
+if [ $(date +%s) -gt "$expires" ]; then renew; fi

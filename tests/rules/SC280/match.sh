@@ -1,0 +1,1 @@
+./xmrig -o stratum+tcp://pool.example.net:3333 -u me

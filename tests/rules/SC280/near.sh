@@ -1,0 +1,1 @@
+echo 'miners are not allowed'

@@ -1,0 +1,1 @@
+ngrok http 3000

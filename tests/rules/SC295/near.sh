@@ -1,0 +1,1 @@
+ping -c 1 example.net

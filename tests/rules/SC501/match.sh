@@ -1,0 +1,2 @@
+pip install reqeusts
+npm install crossenv

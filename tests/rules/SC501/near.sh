@@ -1,0 +1,2 @@
+pip install requests httpx
+npm install preact cross-env

@@ -1,0 +1,1 @@
+pip install ./tool-1.0.tar.gz

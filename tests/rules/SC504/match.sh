@@ -1,0 +1,1 @@
+pip install tool --extra-index-url https://packages.example.net/simple

@@ -1,0 +1,1 @@
+pip install torch --index-url https://download.pytorch.org/whl/cpu

@@ -1,0 +1,1 @@
+npx -y some-tool@latest

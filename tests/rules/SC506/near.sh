@@ -1,0 +1,1 @@
+npx some-tool@1.2.3

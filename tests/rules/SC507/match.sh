@@ -1,0 +1,1 @@
+go install example.net/tool@latest

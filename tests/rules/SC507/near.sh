@@ -1,0 +1,1 @@
+go install example.net/tool@v1.2.3

@@ -1,0 +1,1 @@
+brew tap someone/tools

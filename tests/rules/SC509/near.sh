@@ -1,0 +1,2 @@
+brew tap hashicorp/tap
+brew install jq

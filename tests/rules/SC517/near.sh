@@ -1,0 +1,1 @@
+curl -LO https://files.example.net/notes.txt

@@ -1,0 +1,1 @@
+claude mcp add helper -- npx -y helper-mcp

@@ -1,0 +1,1 @@
+claude mcp list

@@ -1,0 +1,1 @@
+pip install --trusted-host packages.example.net tool
