@@ -1,0 +1,249 @@
+"""The load gate for code skills: a manifest or a look at the syntax tree decides about bytes, and only those bytes are compiled.
+
+A deny list is not a boundary: it stops code that reaches for the machine openly or by the known tricks. What runs afterwards
+still belongs in a sandbox. Whatever goes wrong in here is a refusal.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import symtable
+import warnings
+from typing import TYPE_CHECKING, NamedTuple
+
+from metier.errors import RefusedError
+from metier.trust import denied
+from metier.trust.manifest import sha256_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import CodeType
+
+    from metier.trust.manifest import Manifest
+
+MOST_BYTES = 1024 * 1024
+"""Longer code is refused unread."""
+
+_COOKIE = re.compile(rb"^[ \t\f]*#.{0,200}?coding[:=][ \t]*([-\w.]{1,40})", re.ASCII)
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+_UTF8 = frozenset({b"utf-8", b"utf8", b"utf_8", b"utf-8-sig", b"utf_8_sig"})
+_FORMAT_REACH = re.compile(r"\{[^{}]{0,200}?[.\[](__\w{1,40}__)")
+
+_REACHING = denied.ATTRIBUTES | denied.CALLS | denied.METHODS | denied.NAMES
+
+
+class Refusal(NamedTuple):
+    """Why code may not be loaded, and on which line."""
+
+    reason: str
+    line: int = 0
+
+
+class Admission(NamedTuple):
+    """What was decided about one file's bytes. `code` holds the very bytes that were judged, and is None when they are refused."""
+
+    name: str
+    sha256: str
+    code: bytes | None
+    reason: str
+    """`trusted`, `gate_passed`, `hash_mismatch`, or the gate's own words."""
+    line: int = 0
+    advice: str = ""
+    """`quarantine` when a file is not what its name promises."""
+
+
+def admit(name: str, data: bytes, manifest: Manifest, *, strict: bool = False) -> Admission:
+    """Decide whether a file's code may be loaded: trusted under this very name, or past the gate (CO-7, CO-10)."""
+    digest = sha256_of(data)
+    expected = manifest.skills.get(name)
+    if expected == digest:
+        return Admission(name, digest, data, "trusted")
+    if expected is not None:
+        return Admission(name, digest, None, "hash_mismatch", advice="quarantine")
+    refusal = gate(data, strict=strict)
+    if refusal is not None:
+        return Admission(name, digest, None, refusal.reason, refusal.line)
+    return Admission(name, digest, data, "gate_passed")
+
+
+def compiled(admission: Admission, filename: str) -> CodeType:
+    """Compile the bytes that were admitted, and nothing else: no file is read here."""
+    code = admission.code
+    if code is None or sha256_of(code) != admission.sha256:
+        raise RefusedError(
+            f"{admission.name} may not be loaded: {admission.reason}",
+            hint="Approve its content, or remove it.",
+            code="skill-load-blocked",
+        )
+    try:
+        return compile(code, filename, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise RefusedError(f"{admission.name} cannot be compiled: {error}", code="skill-load-blocked") from error
+
+
+def gate(data: bytes, *, strict: bool = False) -> Refusal | None:
+    """Tell why code may not be loaded, or None. Any failure in here is a refusal."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _encoding(data) or _judged(data, strict=strict)
+    except SyntaxError as error:
+        return Refusal(f"Syntax error: {error.msg}", error.lineno or 0)
+    except Exception as error:  # noqa: BLE001  # fail closed, whatever it is
+        return Refusal(f"Syntax error: {type(error).__name__}: {error}"[:300])
+
+
+def _encoding(data: bytes) -> Refusal | None:
+    """Refuse what is not UTF-8, or asks to be read as something else: what is judged must be what is compiled."""
+    if len(data) > MOST_BYTES:
+        return Refusal(f"Too large: more than {MOST_BYTES} bytes")
+    for number, line in enumerate(_LINE_END.split(data.removeprefix(b"\xef\xbb\xbf"), 2)[:2], 1):
+        cookie = _COOKIE.match(line)
+        if cookie and cookie[1].lower() not in _UTF8:
+            return Refusal(f"Not UTF-8: declares {cookie[1].decode('ascii', 'replace')}", number)
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return Refusal(f"Not UTF-8: byte {error.start}", data.count(b"\n", 0, error.start) + 1)
+    return None
+
+
+# --- the tree
+
+
+def _judged(data: bytes, *, strict: bool) -> Refusal | None:
+    """Look at every node once; the refusal that stands first in the file is given."""
+    nodes = list(ast.walk(ast.parse(data)))
+    look = _Look(nodes, strict=strict)
+    for node in nodes:
+        look.at(node)
+    look.own_words(_from_outside(data.decode("utf-8-sig")))
+    return min(look.found, key=lambda refusal: refusal.line) if look.found else None
+
+
+def _from_outside(code: str) -> set[str]:
+    """Name the words that some scope reads without a function binding them: those may mean the built-in."""
+    found: set[str] = set()
+    tables = [symtable.symtable(code, "", "exec")]
+    for table in tables:
+        tables += table.get_children()
+        local = table.get_type() == "function"
+        found |= {
+            name
+            for name in denied.OWN_WORDS.intersection(table.get_identifiers())
+            if table.lookup(name).is_referenced()
+            and not (local and not table.lookup(name).is_global())
+            # `dir` by itself gives nothing away, and is what many call a folder.
+            and not (name == "dir" and table.lookup(name).is_assigned())
+        }
+    return found
+
+
+class _Look:
+    """What one pass over a tree finds."""
+
+    def __init__(self, nodes: list[ast.AST], *, strict: bool) -> None:
+        self.denied = denied.IMPORTS | denied.STRICT_IMPORTS if strict else denied.IMPORTS
+        self.found: list[Refusal] = []
+        self.nodes = nodes
+        self.judged: set[int] = set()
+        imports = [alias for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names]
+        self.system = {"sys"} | {alias.asname for alias in imports if alias.name == "sys" and alias.asname}
+        # `import os.path` binds `os`, and a star may bind anything: then the bare name is the module.
+        stars = any(alias.name == "*" for alias in imports)
+        self.modules = denied.OWNERS if stars else {alias.name.partition(".")[0] for alias in imports} & denied.OWNERS
+
+    def refuse(self, reason: str, node: ast.AST) -> None:
+        self.found.append(Refusal(reason, getattr(node, "lineno", 0)))
+
+    def at(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Name):
+            self._name(node)
+        elif isinstance(node, ast.Attribute):
+            self._attribute(node)
+        elif isinstance(node, ast.Call):
+            self._call(node)
+        elif isinstance(node, ast.Constant):
+            self._constant(node)
+        elif isinstance(node, ast.Import):
+            self._import(node)
+        elif isinstance(node, ast.ImportFrom):
+            self._import_from(node)
+        elif isinstance(node, ast.MatchClass):
+            for attr in denied.ATTRIBUTES.intersection(node.kwd_attrs):
+                self.refuse(f"Dangerous reflection attribute: .{attr}", node)
+
+    def _import(self, node: ast.Import) -> None:
+        for alias in node.names:
+            if self._is_denied(alias.name):
+                self.refuse(f"Dangerous import: {alias.name}", node)
+
+    def _import_from(self, node: ast.ImportFrom) -> None:
+        module = "." * node.level + (node.module or "")
+        names = [alias.name for alias in node.names]
+        # A name that another module has imported for itself is the same door: `from glob import os`.
+        hidden = _REACHING.intersection(names) or (node.module == "sys" and ({"*"} | denied.SYS_ATTRIBUTES).intersection(names))
+        whole = [name for name in names if f"{module}.{name}" in denied.EXACT_IMPORTS or (node.level and self._is_denied(name))]
+        if self._is_denied(node.module or "") or hidden or whole:
+            self.refuse(f"Dangerous import: from {module}", node)
+
+    def _is_denied(self, name: str) -> bool:
+        if name in denied.SAFE_IMPORTS:
+            return False
+        return name.partition(".")[0] in self.denied or name in denied.EXACT_IMPORTS
+
+    def _call(self, node: ast.Call) -> None:
+        func = node.func
+        if isinstance(func, ast.Name) and func.id in denied.CALLS | denied.METHODS:
+            self.refuse(f"Dangerous call: {func.id}()", node)
+            self.judged.add(id(func))
+        elif isinstance(func, ast.Attribute):
+            path = _dotted(func)
+            first, _, rest = path.partition(".")
+            if func.attr in denied.METHODS or (first in denied.OWNERS and not (first == "os" and rest.startswith("path."))):
+                self.refuse(f"Dangerous call: {path or func.attr}()", node)
+                self.judged.update(id(part) for part in _parts(func))
+
+    def _attribute(self, node: ast.Attribute) -> None:
+        if id(node) in self.judged:
+            return
+        owner = node.value.id if isinstance(node.value, ast.Name) else ""
+        if f"{owner}.{node.attr}" in denied.SAFE_IMPORTS or owner in self.system:
+            self.judged.add(id(node.value))
+        if node.attr in denied.ATTRIBUTES | denied.METHODS or (owner in self.system and node.attr in denied.SYS_ATTRIBUTES):
+            self.refuse(f"Dangerous reflection attribute: .{node.attr}", node)
+
+    def _name(self, node: ast.Name) -> None:
+        if not isinstance(node.ctx, ast.Load) or id(node) in self.judged:
+            return
+        reached = node.id in denied.NAMES | denied.CALLS and node.id not in denied.OWN_WORDS
+        if reached or node.id in self.modules or node.id in self.system:
+            self.refuse(f"Dangerous reflection name: {node.id}", node)
+
+    def _constant(self, node: ast.Constant) -> None:
+        """See through a format string that walks from an object to its class: `"{0.__class__}"`."""
+        if isinstance(node.value, str) and "__" in node.value:
+            for match in _FORMAT_REACH.finditer(node.value):
+                if match[1] in denied.ATTRIBUTES:
+                    self.refuse(f"Dangerous reflection attribute: .{match[1]}", node)
+
+    def own_words(self, names: set[str]) -> None:
+        """Refuse a built-in that is read by a word which code may also use for itself."""
+        for node in self.nodes:
+            if isinstance(node, ast.Name) and node.id in names and id(node) not in self.judged:
+                self.refuse(f"Dangerous reflection name: {node.id}", node)
+
+
+def _parts(node: ast.expr) -> Iterator[ast.expr]:
+    while isinstance(node, ast.Attribute):
+        yield node
+        node = node.value
+    yield node
+
+
+def _dotted(node: ast.Attribute) -> str:
+    """Give `a.b.c`, or nothing when the chain does not begin with a name."""
+    names = [part.attr for part in _parts(node) if isinstance(part, ast.Attribute)]
+    root = list(_parts(node))[-1]
+    return ".".join([root.id, *reversed(names)]) if isinstance(root, ast.Name) else ""

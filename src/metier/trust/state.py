@@ -1,0 +1,138 @@
+"""What is written down about trust, as bytes and as values: decisions about skills, and projects that are trusted. Pure.
+
+Anything that is not exactly as metier writes it makes the whole file mean nothing: then nothing is approved and no
+project is trusted, and nobody may build on it before a person has looked. A record of a block must not be lost that way
+either, so a listing shows nothing as visible until the file is put right.
+"""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from metier.trust.facts import Approval
+from metier.trust.levels import LEVELS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SCHEMA = 1
+MOST_BYTES = 32 * 1024 * 1024
+_SAID = ("approved", "quarantined", "blocked")
+
+
+class Row(NamedTuple):
+    """A decision about a skill, and where that skill lay: a new name in the same place does not shake it off."""
+
+    approval: Approval
+    path: str = ""
+
+
+class Project(NamedTuple):
+    """A project whose skills are offered: its canonical folder, since when, and who said so."""
+
+    path: str
+    at: str
+    by: str = ""
+
+
+class State(NamedTuple):
+    """All decisions, in the order they were made."""
+
+    rows: tuple[Row, ...] = ()
+    projects: tuple[Project, ...] = ()
+    broken: str = ""
+    """Why it cannot be read; then there are no decisions at all."""
+
+    @property
+    def approvals(self) -> tuple[Approval, ...]:
+        """The decisions about skills alone."""
+        return tuple(row.approval for row in self.rows)
+
+    def trusts(self, project: str) -> bool:
+        """Tell whether a project is trusted: this very folder, not one above or below it."""
+        return any(known.path == project for known in self.projects)
+
+    def about(self, name: str, path: str) -> tuple[Approval, ...]:
+        """Give the decisions that bear on a skill, those about what lay in the same place under its present name.
+
+        A skill that was approved and then calls itself something else has changed like any other.
+        """
+        here = {row.approval.name for row in self.rows if row.path == path and row.approval.name != name}
+        known = any(row.approval.name == name for row in self.rows)
+        if known or not here:
+            return self.approvals
+        return tuple(row.approval._replace(name=name) if row.path == path else row.approval for row in self.rows)
+
+
+def read_state(data: bytes) -> State:
+    """Read the file of decisions."""
+    try:
+        return _state(data)
+    except (ValueError, RecursionError, KeyError, TypeError) as error:
+        fault = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        return State(broken=f"the record of your decisions cannot be read ({fault})")
+
+
+def state_bytes(state: State) -> bytes:
+    """Write the decisions down, the same bytes for the same decisions."""
+    document = {
+        "schema": SCHEMA,
+        "approvals": [{**row.approval._asdict(), "path": row.path} for row in state.rows],
+        "projects": [project._asdict() for project in state.projects],
+    }
+    return (json.dumps(document, indent=1, ensure_ascii=True) + "\n").encode("ascii")
+
+
+def _state(data: bytes) -> State:
+    if len(data) > MOST_BYTES:
+        raise ValueError(f"it is longer than {MOST_BYTES:,} bytes")
+    document = json.loads(data.decode("utf-8"), object_pairs_hook=_once)
+    if not isinstance(document, dict) or document.get("schema") != SCHEMA:
+        raise ValueError(f"it is not of schema {SCHEMA}")
+    rows = tuple(_row(item) for item in _list(document, "approvals"))
+    projects = tuple(Project(**_texts(item, Project._fields)) for item in _list(document, "projects"))
+    if any(not project.path.startswith("/") and project.path[1:2] != ":" for project in projects):
+        raise ValueError("a project is not an absolute path")
+    return State(rows, projects)
+
+
+def _row(item: Any) -> Row:
+    accepted = item.get("accept_dangerous") if isinstance(item, dict) else None
+    if not isinstance(accepted, bool):
+        raise ValueError("a decision does not say whether danger was accepted")  # noqa: TRY004 - one kind of fault for content
+    texts = _texts({key: value for key, value in item.items() if key != "accept_dangerous"}, _ROW)
+    if texts["state"] not in _SAID or texts["level"] not in LEVELS or not texts["name"]:
+        raise ValueError(f"'{texts['name']}' is {texts['state']}, level {texts['level']}: one of them means nothing")
+    path = texts.pop("path")
+    return Row(Approval(**cast("Any", texts), accept_dangerous=accepted), path)
+
+
+_ROW = (*(field for field in Approval._fields if field != "accept_dangerous"), "path")
+
+
+def _texts(item: Any, fields: Iterable[str]) -> dict[str, str]:
+    wanted = set(fields)
+    if not isinstance(item, dict) or set(item) != wanted or not all(isinstance(value, str) for value in item.values()):
+        raise ValueError(f"an entry is not made of the texts {', '.join(sorted(wanted))}")
+    return item
+
+
+def _list(document: dict[str, Any], key: str) -> list[Any]:
+    found = document.get(key)
+    if not isinstance(found, list):
+        raise ValueError(f"'{key}' is not a list")  # noqa: TRY004 - the same
+    return found
+
+
+def folded(name: str) -> str:
+    """Give a name without the differences that the eye does not see, as a block is found by."""
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is written twice")
+    return found
