@@ -174,7 +174,7 @@ def test_every_rule_code_in_the_source_is_in_the_table() -> None:
         code
         for module in MODULES
         if module != "standard/rules.py"
-        for code in re.findall(r"\b(?:SK|WK)\d{3}\b", (SOURCE / module).read_text(encoding="utf-8"))
+        for code in re.findall(r"\b(?:SK|WK|TR)\d{3}\b", (SOURCE / module).read_text(encoding="utf-8"))
     }
 
     assert set() == used - set(RULES)

@@ -18,9 +18,11 @@ _HOMES = {
     "Rule": ("metier.settings", "Rule"),
     "Settings": ("metier.settings", "Settings"),
     **dict.fromkeys(
-        ("Body", "Card", "Category", "Change", "Checked", "Choice", "Diagnostic", "File", "Problem", "Root", "Why"),
+        ("Body", "Card", "Category", "Change", "Checked", "Choice", "Diagnostic", "File", "Finding", "Problem", "Root", "Verdict",
+         "Why"),
         ("metier.model", ""),
     ),
+    "Scanned": ("metier.terms", ""),
     **dict.fromkeys(
         ("AmbiguousError", "ConfigError", "IntegrityError", "MetierError", "NotFoundError", "RefusedError",
          "SandboxError", "SourceError", "StoreError", "UsageError"),
@@ -39,6 +41,7 @@ __all__ = [
     "ConfigError",
     "Diagnostic",
     "File",
+    "Finding",
     "IntegrityError",
     "Library",
     "MetierError",
@@ -48,10 +51,12 @@ __all__ = [
     "Root",
     "Rule",
     "SandboxError",
+    "Scanned",
     "Settings",
     "SourceError",
     "StoreError",
     "UsageError",
+    "Verdict",
     "Why",
     "__version__",
     "open",
@@ -80,11 +85,14 @@ if TYPE_CHECKING:
         Choice,
         Diagnostic,
         File,
+        Finding,
         Problem,
         Root,
+        Verdict,
         Why,
     )
     from metier.settings import Rule, Settings
+    from metier.terms import Scanned
 
 
 def __getattr__(name: str) -> object:

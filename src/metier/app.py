@@ -5,43 +5,46 @@ Everything a door can do is one method here, so that command line, servers and p
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 import time
-from functools import partial
 
-from metier import __version__, pipeline
-from metier.catalogue import snapshot
+from metier import __version__, configuration, pipeline
 from metier.catalogue.disk import DiskShelf, NoShelf
 from metier.catalogue.snapshot import FORMAT
 from metier.catalogue.texts import remembered
 from metier.closest import closest
+from metier.collector import CollectorOff
 from metier.disclose.wire import listing_json
 from metier.discover import disk, env as host
 from metier.discover.agents import AGENTS, agent_named
-from metier.discover.scopes import Place, given_roots, project_root_candidates, roots_for
+from metier.discover.scopes import Place, given_roots, roots_for
 from metier.errors import ConfigError, NotFoundError, RefusedError, UsageError
 from metier.light import TYPE_CHECKING
-from metier.model import Category, Change
+from metier.model import Category
 from metier.resolve.policy import Policy, World
-from metier.settings import merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
 
+    from metier.audit.chain import Record
+    from metier.audit.proof import Verified
     from metier.diagnosis import Report
     from metier.discover.agents import Agent
-    from metier.model import Body, Card, Checked, Digest, File, Limits, Problem, Root, Why
+    from metier.model import Body, Card, Change, Checked, Digest, File, Limits, Problem, Root, Why
+    from metier.ports import Analyzer
     from metier.resolve.facts import Facts
     from metier.settings import Rule, Settings, Source
+    from metier.terms import Scanned
+    from metier.trust.policy import Policy as TrustPolicy
+    from metier.vetting import Trusted, Verb
 
 LISTED = frozenset({"visible", "ask"})
 """States that a plain list shows; everything else needs a reason, and `all`."""
 
 
-def open_library(
+def open_library(  # noqa: PLR0913 - each is one way to open it, by name
     *,
     roots: Sequence[str] | None = None,
     agent: str | None = None,
@@ -50,10 +53,12 @@ def open_library(
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
     rules: Iterable[Rule] = (),
+    analyzers: Iterable[Analyzer] = (),
 ) -> Library:
     """Open the skills of this machine as one agent sees them, or as metier does when none is named.
 
     `roots` replaces every configured folder; `home` and `config` stand for METIER_HOME and METIER_CONFIG.
+    `analyzers` add rules of your own to a scan.
     """
     surroundings = dict(os.environ if env is None else env)
     if home is not None:
@@ -66,16 +71,16 @@ def open_library(
         raise NotFoundError(f"there is no folder {cwd}", hint="give a folder that exists")
     person = host.home_of(surroundings, own=env is None)
     given = None if roots is None else given_roots([_root(str(root), here, person) for root in roots])
-    return Library(surroundings, here, person, chosen, given, tuple(rules))
+    library = Library(surroundings, here, person, chosen, given, tuple(rules))
+    library.analyzers = tuple(analyzers)
+    return library
 
 
 def _root(root: str, cwd: str, home: str | None) -> str:
     """Give the absolute path of a root as named in `cwd`."""
     if not root:
         raise UsageError("a root may not be empty", hint="give the folder that holds the skills")
-    if home and (root == "~" or root.startswith("~/")):
-        root = home + root[1:]
-    return os.path.normpath(os.path.join(cwd, root))
+    return disk.absolute(root, cwd, home)
 
 
 def _agent(name: str | None) -> Agent | None:
@@ -109,19 +114,23 @@ class Library:
         self.data = host.data_folder(env, self.home)
         self.config = host.config_file(env, self.home)
         self.warnings: list[str] = []
-        self.settings, self.project = self._configured(rules)
+        self.sources: tuple[Source, ...] = ()
+        self.settings, self.project = configuration.read(self)
         self.shelf = DiskShelf(f"{self.data}/index", self.home) if self.data else NoShelf()
         self.machine = host.HostMachine(env, self.home)
         self.last_reads = 0
         self.progress: Callable[[str, int], None] = lambda _what, _count: None
         """Told how far long work has come; a door may put a meter here."""
         self.scope_problems: tuple[Problem, ...] = ()
-        self._later: list[Callable[[], None]] = []
-        edition = f"{__version__}/{FORMAT}/{sys.implementation.cache_tag}"
-        self._ports = pipeline.Ports(disk, self.shelf, self.machine, time.time_ns, lambda: os.urandom(16),
-                                     lambda count: self.progress("folders", count), self._later.append, edition)  # fmt: skip
+        self.later: list[Callable[[], None]] = []
+        """What waits until after the answer."""
+        self.analyzers: tuple[Analyzer, ...] = ()
+        self.edition = f"{__version__}/{FORMAT}/{sys.implementation.cache_tag}"
+        self.ports = pipeline.Ports(disk, self.shelf, self.machine, time.time_ns, lambda: os.urandom(16),
+                                    lambda count: self.progress("folders", count), self.later.append, self.edition)  # fmt: skip
         self._glance: pipeline.Glance | None = None
         self._catalogue: pipeline.Catalogue | None = None
+        self._trusting: tuple[Settings, TrustPolicy] | None = None
 
     def __enter__(self) -> Library:
         """Use the library in a `with` block."""
@@ -133,7 +142,7 @@ class Library:
 
     def close(self) -> None:
         """Write down what was learnt, and let go of it."""
-        self._settle()
+        self.settle()
         self._glance = self._catalogue = None
 
     # --- finding
@@ -142,8 +151,8 @@ class Library:
         """Give everything that was found, resolved into cards."""
         if self._catalogue is None:
             glanced = self.glance()
-            with _collector_off():
-                self._catalogue = pipeline.catalogue(glanced, self._policy, self._ports)
+            with CollectorOff():
+                self._catalogue = pipeline.catalogue(glanced, self._policy, self.ports)
         return self._catalogue
 
     def glance(self) -> pipeline.Glance:
@@ -158,13 +167,13 @@ class Library:
 
         def make() -> tuple[str, Facts]:
             # The text made here is kept for the next time, so the cards need not be kept as well.
-            found = pipeline.catalogue(glanced, self._policy, self._ports._replace(later=lambda _task: None))
+            found = pipeline.catalogue(glanced, self._policy, self.ports._replace(later=lambda _task: None))
             self._catalogue = found
             return listing_json(self.skills(), found.cards, self.problems(), found.truncated), found.facts
 
         parts = (self._policy, [one.root for one in glanced.seen], glanced.problems, self.scope_problems)
-        name = pipeline.name_of(self._ports.edition, *parts) + ".json"
-        return remembered(self.shelf, name, glanced.token, self.machine, make, self._later.append)
+        name = pipeline.name_of(self.ports.edition, *parts) + ".json"
+        return remembered(self.shelf, name, glanced.token, self.machine, make, self.later.append)
 
     def skills(
         self, *, all: bool = False, scope: str | None = None, category: str | None = None, digests: bool = False  # noqa: A002
@@ -197,16 +206,12 @@ class Library:
 
     def reload(self) -> Change:
         """Look at the disk again, reading only what changed, and say what is different."""
-        old = _stamps(self.glance(), self.contents())
-        self._settle()
+        from metier.changes import between, stamps
+
+        old = stamps(self.glance(), self.contents())
+        self.settle()
         self._glance, self._catalogue = self._look(), None
-        new = _stamps(self.glance(), self.contents())
-        return Change(
-            tuple(sorted(new.keys() - old.keys())),
-            tuple(sorted(path for path in new.keys() & old.keys() if new[path] != old[path])),
-            tuple(sorted(old.keys() - new.keys())),
-            sum(1 for path, stamp in new.items() if old.get(path) == stamp),
-        )
+        return between(old, stamps(self.glance(), self.contents()))
 
     def as_agent(self, agent: str | None) -> Library:
         """Open the same place as another agent sees it, or as metier does."""
@@ -231,8 +236,7 @@ class Library:
         """Hold every skill below the paths against the standard."""
         from metier import reading
 
-        given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-        return reading.check(self, [os.fspath(path) for path in given], strict=strict)
+        return reading.check(self, _paths(paths), strict=strict)
 
     def why(self, name: str) -> Why:
         """Say which copy a name means and why each other copy does not count."""
@@ -257,14 +261,61 @@ class Library:
         from metier.diagnosis import Probe, examine
 
         self.contents()
-        self._settle()  # the second listing below is to find what the first one learnt
-        bare = self._ports._replace(shelf=NoShelf(), later=lambda _work: None)
+        self.settle()  # the second listing below is to find what the first one learnt
+        bare = self.ports._replace(shelf=NoShelf(), later=lambda _work: None)
         return examine(self, Probe(
             time.perf_counter,
             lambda path: os.access(path, os.W_OK),
             lambda: pipeline.catalogue(pipeline.glance(self.roots(), self._limits, bare), self._policy, bare),
             lambda: Library(self.env, self.cwd, self.home, self.agent, self.given, self.rules).contents(),
         ))  # fmt: skip
+
+    # --- judging
+
+    def scan(
+        self, paths: str | os.PathLike[str] | Sequence[str], *, policy: str | None = None, baseline: str | None = None
+    ) -> list[Scanned]:
+        """Say what every skill below the paths might do; verdicts are kept by digest and ruleset."""
+        from metier import judging
+
+        return judging.scan(self, _paths(paths), policy=policy, baseline=baseline)
+
+    def write_baseline(self, file: str, scanned: Iterable[Scanned]) -> int:
+        """Accept every finding of a scan: write them to a file that a later scan takes as its baseline; give their number."""
+        from metier import judging
+
+        return judging.write_baseline(self, file, scanned)
+
+    @property
+    def trust_policy(self) -> TrustPolicy:
+        """What configuration says about trust."""
+        if self._trusting is None or self._trusting[0] is not self.settings:
+            self._trusting = self.settings, configuration.trust_policy(self)
+        return self._trusting[1]
+
+    def trust(self, name: str, action: Verb = "show", *, reason: str = "", accept_dangerous: bool = False) -> Trusted:
+        """Give the decision on a skill, or make one about its bytes as they are now: approve, quarantine, block, unblock."""
+        from metier import vetting
+
+        return vetting.trust(self, name, action, reason=reason, accept_dangerous=accept_dangerous)
+
+    def trust_project(self, folder: str = ".", *, trusted: bool = True) -> str:
+        """Offer a project's skills to models, or stop doing so; give the project's folder."""
+        from metier import vetting
+
+        return vetting.trust_project(self, folder, trusted=trusted)
+
+    def audit_tail(self, limit: int = 20) -> list[Record]:
+        """Give the last events of the audit log."""
+        from metier import recording
+
+        return recording.tail(self, limit)
+
+    def audit_verify(self) -> Verified:
+        """Prove that nobody changed the audit log, or say where someone did."""
+        from metier import recording
+
+        return recording.verify(self)
 
     # --- changing
 
@@ -288,7 +339,7 @@ class Library:
         """List the folders to look in, strongest first, whether they exist or not."""
         if self.given is not None:
             return self.given
-        place = Place(self.home, self.cwd, self.project, self.env, sys.platform, self._packages())
+        place = Place(self.home, self.cwd, self.project, self.env, sys.platform, configuration.packages(self))
         scopes = roots_for(self.agent, place, self.settings)
         self.scope_problems = scopes.problems
         return tuple(self._tuned(root) for root in scopes.roots)
@@ -310,57 +361,22 @@ class Library:
         return Policy(self.settings, world, keep_duplicates=agent is not None and agent.duplicates == "keep")
 
     def _look(self) -> pipeline.Glance:
-        with _collector_off():
-            glanced = pipeline.glance(self.roots(), self._limits, self._ports)
+        with CollectorOff():
+            glanced = pipeline.glance(self.roots(), self._limits, self.ports)
         self.last_reads = glanced.reads
         return glanced
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Do what waited until after the answer: keep what was learnt for the next time."""
-        if not self._later:
+        if not self.later:
             return
-        waiting, self._later[:] = list(self._later), []
-        with _collector_off():
+        waiting, self.later[:] = list(self.later), []
+        with CollectorOff():
             for task in waiting:
                 task()
         self.shelf.trim()
         if self.shelf.trouble and self.shelf.trouble not in self.warnings:
             self.warnings.append(self.shelf.trouble)
-
-    def _configured(self, rules: tuple[Rule, ...]) -> tuple[Settings, str]:
-        sources = [source for source in (
-            host.read_config(host.ORGANISATION_CONFIG, "organisation"),
-            host.read_config(self.config, "user") if self.config else None,
-        ) if source is not None]  # fmt: skip
-        named = self.env.get("METIER_CONFIG")
-        if named and not any(source.path == named for source in sources):
-            raise ConfigError(f"METIER_CONFIG names {named}, which does not exist", hint="create it or unset METIER_CONFIG")
-        settings = merge(sources, rules)
-        project = host.project_root(project_root_candidates(self.cwd), settings.root_markers)
-        narrowing = self._project_source(project)
-        settings = merge([*sources, narrowing], rules) if narrowing else settings
-        return settings._replace(rules=tuple(host.canonical_rule(rule, self.home) for rule in settings.rules)), project
-
-    def _project_source(self, project: str) -> Source | None:
-        """Read the project's own file. A stranger's broken file is a warning, never the end of a listing."""
-        try:
-            return host.read_config(f"{project}/{host.PROJECT_CONFIG}", "project")
-        except ConfigError as error:
-            self.warnings.append(error.message)
-            return None
-
-    def _packages(self) -> tuple[str, ...]:
-        found: list[str] = []
-        for site in host.site_folders(self.project, self.env):
-            records = host.records(site)
-            stats = [disk.key_of(record) for record in records]
-            name = pipeline.name_of(self._ports.edition, "packages", site, stats)
-            kept = snapshot.opened(self.shelf.load(name))
-            shipped = kept[1] if kept else host.shipped_skills(site, records)
-            if kept is None:
-                self._later.append(partial(self.shelf.save, name, snapshot.sealed(shipped, bytes(16))))
-            found += shipped
-        return tuple(found)
 
     def _ruled(self, name: str, *, enabled: bool) -> Card:
         card = self.resolve(name)
@@ -369,7 +385,7 @@ class Library:
         # A plain name means the skill, whichever copy of it; anything more exact means that copy.
         selector = ("name", card.name) if name == card.name and not card.plugin else ("path", card.path)
         host.write_rule(self.config, selector, enabled=enabled)
-        self.settings, self.project = self._configured(self.rules)
+        self.settings, self.project = configuration.read(self)
         self._catalogue = None
         after = next(found for found in self.contents().cards if found.path == card.path)
         if enabled and after.held == "disabled":
@@ -377,22 +393,6 @@ class Library:
         return after
 
 
-class _collector_off:  # noqa: N801
-    """No garbage collection among tens of thousands of values that all live: it would find nothing, slowly."""
-
-    def __enter__(self) -> None:
-        self.was_on = gc.isenabled()
-        gc.disable()
-
-    def __exit__(self, *_error: object) -> None:
-        if self.was_on:
-            gc.enable()
-
-
-def _stamps(glanced: pipeline.Glance, found: pipeline.Catalogue) -> dict[str, tuple[object, ...]]:
-    """Give each skill its card and the stats of all that its listing depends on."""
-    keys: dict[str, bytes] = {}
-    for one in glanced.seen:
-        keys.update(one.keys())
-    files = ("", "/SKILL.md", "/skill.md", "/Skill.md", "/agents/openai.yaml")
-    return {card.path: (card, *(keys.get(card.path + file) for file in files)) for card in found.cards}
+def _paths(paths: str | os.PathLike[str] | Sequence[str]) -> list[str]:
+    given = [paths] if isinstance(paths, (str, os.PathLike)) else paths
+    return [os.fspath(path) for path in given]

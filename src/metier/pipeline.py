@@ -50,7 +50,6 @@ class Catalogue(NamedTuple):
     truncated: list[Problem]
     categories: dict[str, str]
     facts: Facts
-    """What the machine was asked, and what it answered."""
 
 
 class Seen(NamedTuple):
@@ -64,11 +63,12 @@ class Seen(NamedTuple):
 
 
 class Glance(NamedTuple):
-    """Every root after the first stage. The token names all that was seen: the same token, the same answers."""
+    """Every root after the first stage, and what people decided. The token names all of it: the same token, the same answers."""
 
     seen: list[Seen]
     problems: list[Problem]
     token: bytes
+    decisions: bytes = b""
 
     @property
     def reads(self) -> int:
@@ -80,8 +80,9 @@ def glance(roots: Sequence[Root], limits: Limits, ports: Ports) -> Glance:
     """Find what is below the roots, reading only what no earlier run has read."""
     present, problems = standing(roots, ports.disk)
     seen = [look(root, limits, ports) for root in present]
-    token = blake2b(b"".join(one.token for one in seen), digest_size=16).digest()
-    return Glance(seen, problems, token)
+    said = ports.machine.decisions()
+    token = blake2b(b"".join([*(one.token for one in seen), said]), digest_size=16).digest()
+    return Glance(seen, problems, token, said)
 
 
 def catalogue(glanced: Glance, policy: Policy, ports: Ports) -> Catalogue:
@@ -89,7 +90,7 @@ def catalogue(glanced: Glance, policy: Policy, ports: Ports) -> Catalogue:
     name = name_of(ports.edition, policy, [one.root for one in glanced.seen]) + ".view"
     view = snapshot.view_of(ports.shelf.load(name), glanced.token)
     if view is None or not still_true(view.facts, ports.machine):
-        view = _resolved(glanced.seen, policy, ports.machine)
+        view = _resolved(glanced, policy, ports.machine)
         made = view
         ports.later(lambda: ports.shelf.save(name, snapshot.encode_view(made, glanced.token)))
     return Catalogue(view.cards, glanced.problems + view.problems, view.truncated, view.categories, view.facts)
@@ -99,8 +100,7 @@ def look(root: Root, limits: Limits, ports: Ports) -> Seen:
     """Take what is known of a root when every stat agrees; otherwise walk it, reading only what changed."""
     limits = root.limits or limits
     plugin = plugin_above(root, ports.disk)
-    name = name_of(ports.edition, "root", root.location, root.links, root.within, root.newest_first, root.hidden, limits,
-                   plugin)  # fmt: skip
+    name = name_of(ports.edition, root.location, root.links, root.within, root.newest_first, root.hidden, limits, plugin)
     watch = snapshot.watch_of(ports.shelf.load(name + ".watch"))
     if watch is not None and snapshot.unchanged(watch, ports.disk.keys_below(root.location, watch.paths)):
         return Seen(root, watch.token, lambda: _recalled(root, limits, ports, name, plugin),
@@ -132,16 +132,16 @@ def _recalled(root: Root, limits: Limits, ports: Ports, name: str, plugin: str) 
     return again
 
 
-def _resolved(seen: list[Seen], policy: Policy, machine: Machine) -> View:
+def _resolved(glanced: Glance, policy: Policy, machine: Machine) -> View:
     from metier.resolve.resolver import resolve
 
-    surveys = [(one.root, one.survey()) for one in seen]
+    surveys = [(one.root, one.survey()) for one in glanced.seen]
     asked = Asked(machine)
+    policy = policy._replace(said=machine.said(glanced.decisions)) if glanced.decisions else policy
     cards = resolve(((root, found.entries) for root, found in surveys), policy, asked)
-    problems = [problem for _root, found in surveys for problem in found.problems]
-    truncated = [problem for _root, found in surveys for problem in found.truncated]
-    categories = {name: text for _root, found in reversed(surveys) for name, text in found.categories.items()}
-    return View(asked.facts, cards, problems, truncated, categories)
+    return View(asked.facts, cards, [problem for _root, found in surveys for problem in found.problems],
+                [problem for _root, found in surveys for problem in found.truncated],
+                {name: text for _root, found in reversed(surveys) for name, text in found.categories.items()})  # fmt: skip
 
 
 def name_of(*parts: object) -> str:

@@ -7,24 +7,26 @@ from typing import TYPE_CHECKING
 
 from metier.disclose import levels
 from metier.disclose.tokens import estimate
-from metier.discover import disk
+from metier.discover import disk, trees
 from metier.discover.heads import BEHIND_A_LINK, SIDECAR_BYTES, sidecar_of
 from metier.discover.walk import survey
-from metier.errors import NotFoundError, RefusedError, UsageError
+from metier.errors import IntegrityError, NotFoundError, RefusedError, UsageError
 from metier.model import Body, Card, Checked, Diagnostic, Digest, Document, File, Limits, Needs, Root, Sidecar, Why
 from metier.resolve.gates import missing_of
 from metier.standard.checks import Skill, check as check_skill
-from metier.standard.digest import TreeFile, tree_digest
 from metier.standard.document import MAX_FILE_BYTES, read_document
 from metier.standard.needs import read_needs
 from metier.standard.rules import RULES, diagnose
+from metier.trust.boundary import disclosed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from typing import Any
 
     from metier.app import Library
     from metier.catalogue.db import DigestBook
-    from metier.model import Head, Kind, Problem
+    from metier.model import Choice, Head, Kind, Problem, State
+    from metier.vetting import Trusted
 
 NO_NEEDS: dict[str, list[str]] = {"env": [], "files": [], "commands": [], "tools": []}
 
@@ -34,8 +36,9 @@ def body_of(library: Library, name: str) -> Body:
     card = _readable(library, name)
     if card.kind == "code":
         return _code_body(library, card)
-    head = _read(_main_file(card))
-    file = _main_file(card).rpartition("/")[2]
+    path = _main_file(card)
+    head, standing = _vetted(library, card, path)
+    file = path.rpartition("/")[2]
     document = read_document(head.data, folder=_folder_name(card), file=file, kind=card.kind, size=len(head.data))
     assert document is not None  # the whole file was given
     files = [piece.path for piece in disk.tree(card.path)] if card.kind == "skill-md" else []
@@ -45,15 +48,28 @@ def body_of(library: Library, name: str) -> Body:
     return Body(
         card.name, document.description, content, levels.linked_files(files), levels.words(document.fields, "tags"),
         levels.words(document.fields, "related_skills"), card.readiness, missing,
-        needs.help if any(missing.values()) else "", estimate(content), card.path, library.digest(card), card.state,
-        document.fields, card.diagnostics,
+        needs.help if any(missing.values()) else "", estimate(content), card.path, standing.digest, _state(card, standing),
+        document.fields, card.diagnostics, disclosed(card.name, content, standing.level), standing.level, standing.verdict,
     )  # fmt: skip
+
+
+def _vetted(library: Library, card: Card, path: str) -> tuple[Head, Trusted]:
+    """Read a file, and have its skill let in; what was judged must still be what was read."""
+    head = _read(path)
+    standing = library.trust(card.path, "load")
+    if disk.key_of(path) != head.key:
+        raise IntegrityError(f"{path} changed while it was read", hint="look again")
+    return head, standing
+
+
+def _state(card: Card, standing: Trusted) -> State:
+    return standing.state if card.state == "visible" else card.state
 
 
 def _code_body(library: Library, card: Card) -> Body:
     from metier.standard.code import read_code
 
-    head = _read(card.path)
+    head, standing = _vetted(library, card, card.path)
     facts = read_code(head.data, _folder_name(card))
     content = head.data.decode(errors="replace")
     fields = {} if facts is None else {
@@ -61,7 +77,8 @@ def _code_body(library: Library, card: Card) -> Body:
         "permissions": list(facts.permissions), "async": facts.is_async,
     }  # fmt: skip
     return Body(card.name, card.description, content, levels.linked_files(()), [], [], card.readiness, NO_NEEDS, "",
-                estimate(content), card.path, library.digest(card), card.state, fields, card.diagnostics)  # fmt: skip
+                estimate(content), card.path, standing.digest, _state(card, standing), fields, card.diagnostics,
+                disclosed(card.name, content, standing.level), standing.level, standing.verdict)  # fmt: skip
 
 
 def file_of(library: Library, name: str, path: str) -> File:
@@ -79,6 +96,9 @@ def file_of(library: Library, name: str, path: str) -> File:
     head = disk.read_head(disk.real(target), MAX_FILE_BYTES)
     if head.fault:
         raise NotFoundError(f"'{path}' of '{card.name}' cannot be read: {head.message}", hint="check its permissions")
+    library.trust(card.path, "load")
+    if disk.key_of(target) != head.key:
+        raise IntegrityError(f"{target} changed while it was read", hint="look again")
     text = _text(head.data) if head.size <= MAX_FILE_BYTES else None
     digest = (hashlib.sha256(head.data).digest() if head.size <= MAX_FILE_BYTES else disk.hash_of(disk.real(target))).hex()
     return File(card.name, relative, text, text is None, head.size, _mime(relative, text), digest,
@@ -176,7 +196,20 @@ def why(library: Library, name: str) -> Why:
             elsewhere = machine.contents().cards
     found = library.contents()
     asking = Asking(asker, library.cwd, disk.real, library.settings.on_collision == "refuse")
-    return explain(name, found.cards, elsewhere, _lost(library), asking)
+    answer = explain(name, found.cards, elsewhere, _lost(library), asking)
+    return answer._replace(candidates=tuple(_with_decision(library, choice, answer.chosen) for choice in answer.candidates))
+
+
+_DECIDED = frozenset({"ask", "quarantined", "blocked"})
+
+
+def _with_decision(library: Library, choice: Choice, chosen: str | None) -> Choice:
+    """Add what was decided about a copy, and why, to the one that is chosen and to those that a decision holds back."""
+    if choice.path != chosen and choice.state not in _DECIDED:
+        return choice
+    standing = library.trust(choice.path)
+    told = tuple(reason for reason in standing.reasons if reason not in choice.reasons)
+    return choice._replace(state=standing.state if choice.state == "visible" else choice.state, reasons=(*choice.reasons, *told))
 
 
 def _lost(library: Library) -> list[tuple[Root, Problem]]:
@@ -207,19 +240,13 @@ def digests_of(library: Library, cards: Iterable[Card]) -> list[Card]:
 
 
 def _digest(card: Card, book: DigestBook) -> Digest | None:
-    base, pieces = _pieces(card)
-    if not pieces:
-        return None  # gone, unreadable in part, or too large: then there is no digest rather than half of one
-    stamp = _stamp(base, pieces)
+    base, pieces = trees.pieces_of(card.path)
+    stamp = trees.stamp(base, pieces) if pieces else b""
     known = book.get(_name_in_book(card), stamp) if stamp else None
     if known is not None:
         return Digest(known)
-    try:
-        files = [TreeFile(p.path, p.size, disk.hash_of(f"{base}/{p.path}"), "link" if p.link else p.executable) for p in pieces]
-    except OSError:
-        return None
-    digest = tree_digest(files)
-    if stamp:
+    digest = trees.digest(base, pieces)
+    if stamp and digest is not None:
         book.put(_name_in_book(card), stamp, digest)
     return digest
 
@@ -228,27 +255,44 @@ def _name_in_book(card: Card) -> bytes:
     return card.path.encode("utf-8", "surrogateescape")
 
 
-def _pieces(card: Card) -> tuple[str, list[disk.Piece]]:
-    if card.kind == "skill-md":
-        return card.path, disk.whole_tree(card.path) or []
-    base, _, file = card.path.rpartition("/")
-    return base, [piece for piece in disk.pieces_in(base) if piece.path == file]
-
-
-def _stamp(base: str, pieces: Sequence[disk.Piece]) -> bytes:
-    """Condense the stats of a tree; nothing when a stat is too fresh to be trusted."""
-    keys = disk.settled_keys([f"{base}/{piece.path}" for piece in pieces])
-    return hashlib.sha256(repr((pieces, keys)).encode("utf-8", "backslashreplace")).digest() if keys is not None else b""
-
-
 def fingerprint(library: Library) -> str:
     """Condense path, size and time of every file of every skill, in an order that no disk decides (ZE-7)."""
     whole = hashlib.sha256()
     for card in sorted(library.contents().cards, key=lambda card: card.path):
-        base, pieces = _pieces(card)
+        base, pieces = trees.pieces_of(card.path)
         keys = disk.keys_of_links([f"{base}/{piece.path}" for piece in pieces])
         whole.update(repr((card.path, pieces, keys)).encode("utf-8", "backslashreplace"))
     return "sha256:" + whole.hexdigest()
+
+
+def fields_of(card: Card) -> dict[str, Any]:
+    """Give the frontmatter of a skill as written; nothing when it has none or cannot be read."""
+    if card.kind == "code":
+        return {}
+    path = _main_file(card)
+    head = disk.read_head(path, MAX_FILE_BYTES)
+    file = path.rpartition("/")[2]
+    document = read_document(head.data, folder=_folder_name(card), file=file, kind=card.kind, size=len(head.data))
+    return document.fields if document is not None else {}
+
+
+def bytes_of(card: Card) -> bytes:
+    """Give the bytes of a skill's own file."""
+    return _read(_main_file(card)).data
+
+
+def is_first_load(library: Library, card: Card, digest: Digest) -> bool:
+    """Tell whether these bytes are read for the first time from here, and remember that they were."""
+    from metier.catalogue.db import DigestBook
+
+    book, name = DigestBook(library.data), b"\0loaded\0" + _name_in_book(card)
+    try:
+        known = book.get(name, b"")
+        if known != digest:
+            book.put(name, b"", digest)
+    finally:
+        book.close()
+    return known != digest
 
 
 def _readable(library: Library, name: str) -> Card:

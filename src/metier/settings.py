@@ -55,14 +55,19 @@ class Settings(NamedTuple):
     """What a project asks for its own folders; it cannot narrow the walk over its user's."""
     problems: tuple[Problem, ...] = ()
     """What a project's file asked for and may not have."""
+    scan_rules: tuple[tuple[str, str], ...] = ()
+    """Files with rules of one's own for a scan, each after the configuration file that names it."""
 
 
 _TOP = ("external_dirs", "root_markers", "precedence", "on_collision", "hide_unready", "allow_without_frontmatter",
-        "host_platform", "environments", "tools", "toolsets", "skills", "limits")  # fmt: skip
+        "host_platform", "environments", "tools", "toolsets", "skills", "limits", "trust", "scan")  # fmt: skip
+_SCAN = ("rules",)
 _SKILLS = ("disabled", "platform_disabled", "config")
 _RULE = ("path", "name", "enabled")
 _NARROWING = frozenset({"on_collision", "hide_unready", "limits"})
 _COLLISIONS = ("first", "refuse")
+ELSEWHERE = "trust"
+"""A table that is read when a decision needs it (`trust/config.py`): what is wrong with it is said there."""
 
 
 class Source(NamedTuple):
@@ -90,7 +95,9 @@ def _laid(settings: Settings, source: Source) -> Settings:
             changes.update(_skills(settings, source, value))
         elif key == "limits":
             changes["limits"] = _limits(settings.limits, source, value)
-        else:
+        elif key == "scan":
+            changes["scan_rules"] = settings.scan_rules + _scan(source, value)
+        elif key != ELSEWHERE:
             changes[key] = _READERS[key](source, key, value)
     return settings._replace(**changes)
 
@@ -103,6 +110,8 @@ def _narrowed(settings: Settings, source: Source) -> Settings:
         problems.append(Problem(source.path, "WK012", f"Ignored: {what}; a project may only narrow what you allow."))
 
     for key, value in source.values.items():
+        if key == ELSEWHERE:
+            continue
         if key not in _NARROWING:
             ignored(f"'{key}'")
         elif key == "on_collision" and value == "refuse":
@@ -156,6 +165,12 @@ def _rules(source: Source, value: Any) -> tuple[Rule, ...]:
         rules.pop((path, name), None)
         rules[path, name] = rule
     return tuple(rules.values())
+
+
+def _scan(source: Source, value: Any) -> tuple[tuple[str, str], ...]:
+    _table(source, "scan", value)
+    _known_keys(source, value, _SCAN, "scan.")
+    return tuple((source.path, file) for file in _words(source, "rules", value.get("rules", [])))
 
 
 def _limits(limits: Limits, source: Source, value: Any) -> Limits:

@@ -113,6 +113,7 @@ def test_the_order_of_scopes_is_one_setting(place: Place, setting: str, winner: 
     skill(place.home / "ext/pdf")
 
     library = place.scopes()
+    library.trust_project()
 
     assert [winner] == [card.scope for card in library.skills()]
     assert 2 == sum(card.state == "shadowed" for card in library.skills(all=True))

@@ -17,10 +17,10 @@ def rows(prefix: str, *numbers: int) -> set[str]:
 REQUIRED = (
     # Codex: all but 4 and 12, which describe a later revision; 13 is the repair that metier takes from it.
     rows("CX-", 1, 2, 3, *range(5, 12), *range(13, 31), 38, 39)
-    | rows("ZE-", *range(1, 12))
-    | rows("HE-", 1, 2, 4, 9, 13, 14, 17, 24)
-    | rows("CO-", *range(1, 10))
-    | rows("decision ", 1, 2, *range(6, 12), 13, 15, 17, 19, 26, 27, 28, 29)
+    | rows("ZE-", *range(1, 12), *range(19, 29))
+    | rows("HE-", 1, 2, 3, 4, 9, 13, 14, 16, 17, 24, 35, 36)
+    | rows("CO-", *range(1, 11), 13, 14, 15, 27, 28)
+    | rows("decision ", *range(1, 14), 15, 17, 18, 19, 22, 26, 27, 28, 29)
     | rows("easily missed ", 1, 2, 3, 4, 6, 13)
 )
 

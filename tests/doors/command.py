@@ -69,6 +69,8 @@ def python(
     """Run Python with limits: bytes of memory, bytes per written file, or without the powers of root."""
     wish = json.dumps({"memory": memory, "file_size": file_size, "powerless": powerless})
     limited = bool(memory or powerless or file_size is not None)
+    # A process that may write only so much would leave half a file of bytecode behind, for all that come after it.
+    env = {**env, "PYTHONDONTWRITEBYTECODE": "1"} if file_size is not None else env
     command: Sequence[str] = [sys.executable, "-c", _LAUNCH, wish, *words] if limited else [sys.executable, *words]
     done = subprocess.run(
         command, env=environment(env), cwd=cwd, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,

@@ -522,6 +522,9 @@ def test_a_full_disk_under_the_output_is_an_error_with_a_code(place: Place) -> N
 
 def test_control_c_ends_a_command_quietly_with_130(place: Place) -> None:
     (place.base / "root" / "office" / "pdf" / "SKILL.md").write_text("---\nname: pdf\ndescription: Big.\n---\n" + "x" * 5_000_000)
+    # What is too large to be judged whole is not shown before somebody has answered for it.
+    accept = ("--accept-dangerous", "--reason", "It is all one letter.", "--yes")
+    assert 0 == run(place.env, "trust", "approve", "pdf", *accept, "--root", place.root).code
     process = subprocess.Popen([sys.executable, "-m", "metier", "show", "pdf", "--root", place.root], env=environment(place.env),
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
     assert process.stdout is not None

@@ -152,6 +152,7 @@ def test_an_agent_is_found_by_its_folder_and_says_what_it_sees(home: Home, proje
     skill("home/.claude/skills/one")
     skill("project/.claude/skills/one")
     skill("project/.claude/skills/two")
+    assert 0 == run(home.env, "trust", "project", "--yes", cwd=project).code
 
     agents = agents_of(report(home, project))
 
@@ -165,6 +166,7 @@ def test_an_agent_that_keeps_all_copies_says_how_many_share_a_name(home: Home, p
     (home.path / ".codex").mkdir()
     skill("home/.agents/skills/one")
     skill("project/.agents/skills/one")
+    assert 0 == run(home.env, "trust", "project", "--yes", cwd=project).code
 
     codex = agents_of(report(home, project))["codex"]
 

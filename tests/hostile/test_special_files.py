@@ -174,7 +174,13 @@ def test_a_file_of_a_hundred_megabytes_is_described_and_not_read(tmp_path: Path,
     os.truncate(big / "assets" / "blob.txt", 100 * MEGABYTE)
     root = str(tmp_path / "root")
 
+    # What is too large to be looked at is not shown before somebody has answered for it.
+    accept = ("--accept-dangerous", "--reason", "It is all zeros.", "--yes")
+    refused = run(home.env, "show", "big", "--file", "assets/blob.txt", "--root", root, memory=200 * MEGABYTE)
+    approved = run(home.env, "trust", "approve", "big", *accept, "--root", root, memory=200 * MEGABYTE)
     shown = run(home.env, "show", "big", "--file", "assets/blob.txt", "--json", "--root", root, memory=200 * MEGABYTE)
+
+    assert (1, 0) == (refused.code, approved.code)
 
     assert (True, 100 * MEGABYTE) == (shown.json["is_binary"], shown.json["size"])
 

@@ -81,7 +81,11 @@ def test_a_path_that_names_no_file_of_the_skill_is_not_found(path: str, library:
 
 
 @pytest.mark.parametrize("path", ["references/guide.md", "./references/guide.md", "references//guide.md", "references\\guide.md", "references/inside.md"])
-def test_an_honest_spelling_is_shown(path: str, library: Library) -> None:
+def test_an_honest_spelling_is_shown(path: str, library: Library, tmp_path: Path) -> None:
+    # A skill full of links that lead out is not shown before somebody has answered for it, and nobody can for a pipe.
+    (tmp_path / "root" / "fine" / "references" / "pipe").unlink()
+    library.trust("fine", "approve", reason="Its links are refused one by one.", accept_dangerous=True)
+
     shown = library.view("fine", path)
 
     assert isinstance(shown, File)

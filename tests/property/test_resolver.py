@@ -8,7 +8,7 @@ from fakes.disk import FakeDisk
 from hypothesis import given, settings, strategies as st
 
 from metier.discover.walk import survey
-from metier.model import Limits, Root
+from metier.model import Digest, Limits, Root, Said
 from metier.resolve.policy import Policy, World
 from metier.resolve.resolver import resolve
 from metier.settings import Rule, Settings
@@ -47,6 +47,19 @@ class NothingThere:
 
     def has_file(self, path: str) -> bool:
         return not path
+
+    def decisions(self) -> bytes:
+        return b""
+
+    def said(self, decisions: bytes) -> Said:
+        assert not decisions
+        return Said()
+
+    def stamp(self, path: str) -> str:
+        return path
+
+    def digest(self, path: str) -> Digest | None:
+        return Digest(path)
 
 
 def files_of(tree: Tree, links: dict[tuple[str, str, str], tuple[str, str]]) -> dict[str, bytes | str]:

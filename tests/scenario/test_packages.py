@@ -53,7 +53,33 @@ def test_the_user_s_own_copy_beats_a_package_s(tmp_path: Path, home: Home, skill
     own = skill("home/.agents/skills/draw-charts")
 
     with metier.open(env=home.env, cwd=tmp_path / "project") as library:
+        library.trust_project()
         answer = library.why("draw-charts")
 
     assert str(own) == answer.chosen
     assert [("user", "visible"), ("package", "shadowed")] == [(one.scope, one.state) for one in answer.candidates]
+
+
+def test_an_environment_inside_a_project_waits_for_trust_with_it(tmp_path: Path, home: Home, skill: Writer) -> None:  # decision 18
+    site = tmp_path / "project" / ".venv" / "lib" / "python3.11" / "site-packages"
+    ship(site, "chartlib", "draw-charts")
+    skill("project/.venv/lib/python3.11/site-packages/chartlib/.agents/skills/draw-charts")
+
+    with metier.open(env=home.env, cwd=tmp_path / "project") as library:
+        (before,) = library.skills()
+        library.trust_project()
+        (after,) = library.skills()
+
+    assert (("ask", "project"), ("visible", "")) == ((before.state, before.held), (after.state, after.held))
+
+
+def test_an_environment_outside_the_project_does_not(tmp_path: Path, home: Home, skill: Writer) -> None:
+    site = tmp_path / "env" / "lib" / "python3.11" / "site-packages"
+    ship(site, "chartlib", "draw-charts")
+    skill("env/lib/python3.11/site-packages/chartlib/.agents/skills/draw-charts")
+    (tmp_path / "project").mkdir()
+
+    with metier.open(env={**home.env, "VIRTUAL_ENV": str(tmp_path / "env")}, cwd=tmp_path / "project") as library:
+        (card,) = library.skills()
+
+    assert "visible" == card.state

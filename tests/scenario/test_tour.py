@@ -66,6 +66,7 @@ def test_the_tour_tells_the_story_of_every_example(ground: Ground) -> None:
 
     assert (0, "") == (answer.code, answer.err)
     for expected in (
+        "project is now trusted: ",
         "1 checked, 0 with faults: all good",
         "project/.agents/skills/meeting-minutes/SKILL.md:3:14: SK021",
         "project/.agents/skills/api-changelog/SKILL.md:6:2: SK020",
@@ -267,7 +268,8 @@ def test_the_document_holds_the_same_facts(ground: Ground) -> None:
     assert (0, "") == (answer.code, answer.err)
     assert ["machine", "examples", "next"] == list(document)
     assert [step.title for step in tour_.STEPS] == [told["title"] for told in document["examples"]]
-    assert [0, 0, 1, 1, 0, 0, 0, 0, 0, 0] == [told["exit"] for told in document["examples"]]
+    assert [0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0] == [told["exit"] for told in document["examples"]]
+    assert (True, "project") == (document["examples"][0]["answer"]["trusted"], document["examples"][0]["answer"]["project"])
     assert "project/.agents/skills/release-notes" == story(document, "A shadowed one")["chosen"]
     assert "project/.agents/skills/release-notes" == story(document, "The same question for Gemini CLI")["chosen"]
 

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 
 
 def opened(tmp_path: Path, home: Home, agent: str | None = None, config: str | None = None) -> metier.Library:
-    """Open the project of a test."""
+    """Open the project of a test, which is trusted: only then could its skills take a name from others."""
     (tmp_path / "project" / ".git").mkdir(parents=True, exist_ok=True)
-    return metier.open(env=home.env, cwd=tmp_path / "project", agent=agent, config=config)
+    library = metier.open(env=home.env, cwd=tmp_path / "project", agent=agent, config=config)
+    library.trust_project()
+    return library
 
 
 def test_a_skill_that_calls_itself_by_a_scope_does_not_answer_for_it(tmp_path: Path, home: Home, skill: Writer) -> None:

@@ -1,20 +1,33 @@
-"""Digests already computed, in SQLite, each under the stats its files had: nothing is hashed twice."""
+"""What was computed once, in SQLite: digests under the stats their files had, verdicts under digest and ruleset.
+
+Everything in it can be computed again, so nothing about it ever ends an operation: a file that is spoilt is begun anew,
+one that is busy, read-only or on a full disk is done without.
+"""
 
 from __future__ import annotations
 
 import os
 import sqlite3
 
-_SCHEMA = "CREATE TABLE IF NOT EXISTS digests (path BLOB PRIMARY KEY, stamp BLOB NOT NULL, digest TEXT NOT NULL)"
+_SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS digests (path BLOB PRIMARY KEY, stamp BLOB NOT NULL, digest TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS verdicts (digest TEXT, ruleset TEXT, data BLOB NOT NULL, PRIMARY KEY (digest, ruleset))",
+)
 BUSY_SECONDS = 10.0
+BATCH = 256
+"""So many rows wait before they are written together: each writing waits for the disk."""
+
+_PUT_DIGEST = "INSERT OR REPLACE INTO digests VALUES (?, ?, ?)"
+_PUT_VERDICT = "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?)"
 
 
-class DigestBook:
-    """A small table that many processes share. When it cannot be opened, every digest is simply computed."""
+class Book:
+    """A few tables that many processes share."""
 
     def __init__(self, folder: str | None) -> None:
-        """Keep the table in `folder`; without one, remember nothing."""
+        """Keep the tables in `folder`; without one, remember nothing."""
         self.folder, self.path = folder, f"{folder}/state.db"
+        self.waiting: list[tuple[str, tuple[bytes | str, ...]]] = []
         self.connection = self._opened(folder) if folder else None
 
     def _opened(self, folder: str) -> sqlite3.Connection | None:
@@ -24,7 +37,8 @@ class DigestBook:
                 os.makedirs(folder, mode=0o700, exist_ok=True)
                 connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
                 connection.execute("PRAGMA journal_mode=WAL")
-                connection.execute(_SCHEMA)
+                for statement in _SCHEMA:
+                    connection.execute(statement)
             except sqlite3.DatabaseError:
                 if attempt == 0 and _is_corrupt(path):
                     _remove(path)
@@ -36,35 +50,81 @@ class DigestBook:
                 return connection
         return None
 
-    def get(self, path: bytes, stamp: bytes) -> str | None:
-        """Give the digest computed under these very stats, or nothing."""
+    def _one(self, statement: str, *values: bytes | str) -> bytes | str | None:
         if self.connection is None:
             return None
         try:
-            row = self.connection.execute("SELECT digest FROM digests WHERE path = ? AND stamp = ?", (path, stamp)).fetchone()
+            row = self.connection.execute(statement, values).fetchone()
         except sqlite3.OperationalError:  # busy, or not to be read just now
             return None
         except sqlite3.DatabaseError:  # spoilt: all of it can be computed again
-            self.close()
-            _remove(self.path)
-            self.connection = self._opened(self.folder) if self.folder else None
+            self._begin_anew()
             return None
         return row[0] if row else None
 
-    def put(self, path: bytes, stamp: bytes, digest: str) -> None:
-        """Remember a digest."""
-        if self.connection is None:
+    def _begin_anew(self) -> None:
+        self.waiting.clear()
+        self.close()
+        try:
+            _remove(self.path)
+        except OSError:
+            return
+        self.connection = self._opened(self.folder) if self.folder else None
+
+    def _later(self, statement: str, *values: bytes | str) -> None:
+        if self.connection is not None:
+            self.waiting.append((statement, values))
+            if len(self.waiting) >= BATCH:
+                self.flush()
+
+    def flush(self) -> None:
+        """Write what waits, all of it or nothing."""
+        waiting, self.waiting = self.waiting, []
+        if self.connection is None or not waiting:
             return
         try:
-            self.connection.execute("INSERT OR REPLACE INTO digests VALUES (?, ?, ?)", (path, stamp, digest))
-        except sqlite3.Error:
-            self.connection = None  # a full or read-only disk: go on without
+            self.connection.execute("BEGIN IMMEDIATE")
+            for statement, values in waiting:
+                self.connection.execute(statement, values)
+            self.connection.execute("COMMIT")
+        except sqlite3.Error:  # a full, busy or read-only disk: go on without
+            self._let_go()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Write what waits, and let go of the file."""
+        self.flush()
+        self._let_go()
+
+    def _let_go(self) -> None:
         if self.connection is not None:
             self.connection.close()
             self.connection = None
+
+
+class DigestBook(Book):
+    """The digest of each skill's tree, under the stats that its files had: nothing is hashed twice."""
+
+    def get(self, path: bytes, stamp: bytes) -> str | None:
+        """Give the digest computed under these very stats, or nothing."""
+        found = self._one("SELECT digest FROM digests WHERE path = ? AND stamp = ?", path, stamp)
+        return found if isinstance(found, str) else None
+
+    def put(self, path: bytes, stamp: bytes, digest: str) -> None:
+        """Remember a digest."""
+        self._later(_PUT_DIGEST, path, stamp, digest)
+
+
+class VerdictBook(DigestBook):
+    """Digests, and the verdict on each tree that was scanned: what has been judged once is not judged again."""
+
+    def verdict(self, digest: str, ruleset: str) -> bytes | None:
+        """Give what was kept about a tree under a ruleset, or nothing."""
+        found = self._one("SELECT data FROM verdicts WHERE digest = ? AND ruleset = ?", digest, ruleset)
+        return found if isinstance(found, bytes) else None
+
+    def keep(self, digest: str, ruleset: str, data: bytes) -> None:
+        """Remember a verdict."""
+        self._later(_PUT_VERDICT, digest, ruleset, data)
 
 
 def _is_corrupt(path: str) -> bool:

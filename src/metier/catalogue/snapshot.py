@@ -53,7 +53,7 @@ class Watch(NamedTuple):
 class View(NamedTuple):
     """The finished answer for one way of asking, and what it was derived from."""
 
-    facts: dict[tuple[str, str], bool]
+    facts: dict[tuple[str, str], bool | str]
     """What was asked of the machine, and what it answered."""
     cards: list[Card]
     problems: list[Problem]

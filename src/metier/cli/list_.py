@@ -59,6 +59,8 @@ def _last(card: Card) -> str:
     reasons = "; ".join(card.reasons)
     if card.state not in {"visible", "ask"}:
         return reasons
+    if card.held == "project":
+        return card.description  # a remark below the table says it once for all of them
     return f"({reasons}) {card.description}" if reasons else card.description
 
 
@@ -81,6 +83,10 @@ def _remarks(m: Library, cards: list[Card]) -> str:
             counts[card.state] = counts.get(card.state, 0) + 1
         out.append(f"; not shown: {', '.join(f'{n} {state}' for state, n in sorted(counts.items()))} (metier list --all)")
     out.append("\n")
+    waiting = next((card.reasons[0] for card in cards if card.held == "project" and card.state == "ask"), "")
+    if waiting:
+        held = sum(card.held == "project" and card.state == "ask" for card in cards)
+        out.append(f"{held} of them wait{'s' if held == 1 else ''} for your word: {output.clean(waiting)}\n")
     faulty = [card for card in cards if card.state in {"visible", "ask"} and any(n.severity != "info" for n in card.diagnostics)]
     if faulty:
         have = "1 of them has" if len(faulty) == 1 else f"{len(faulty):,} of them have"

@@ -19,6 +19,8 @@ _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", 
 STATE_STYLES = {"visible": "green", "ask": "yellow", "hidden": "dim", "shadowed": "dim", "invalid": "red",
                 "quarantined": "red", "blocked": "red"}  # fmt: skip
 SEVERITY_STYLES = {"error": "red", "warning": "yellow", "info": "dim"}
+LEVEL_STYLES = {"safe": "green", "caution": "yellow", "dangerous": "red"}
+HARM_STYLES = {"critical": "red", "high": "red", "medium": "yellow", "low": "dim", "info": "dim"}
 
 
 METERS: list[Meter] = []

@@ -17,6 +17,8 @@ def run(values: Values) -> int:
     assert isinstance(operands, list)
     with cli.library(values) as m:
         shown = m.view(operands[0], cli.text_of(values["file"]))
+    for warning in m.warnings:
+        output.note(f"warning: {warning}")
     if values["json"]:
         output.write(output.json_text(_json(shown)) + "\n")
     elif isinstance(shown, File):

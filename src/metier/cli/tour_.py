@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import metier
 from metier import cli
 from metier.cli import output, stage
+from metier.discover import env as host
 from metier.errors import MetierError
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ class Step(NamedTuple):
 
 
 STEPS = (
+    Step("A project you know", "What a project brings is listed, but not offered to a model before you have said so.",
+         ("trust", "project", ".", "--yes")),
     Step("Everything there is", "One row for each skill; whatever is not visible says why.", ("list", "--all")),
     Step("A good one", "Held against the standard as a publisher wants it: nothing to complain about.",
          ("check", "--strict", ".agents/skills/csv-report")),
@@ -76,11 +80,22 @@ def _machine(values: Values, folder: str) -> Report | MetierError:
     roots = values["root"]
     assert isinstance(roots, list)
     agent, cwd = cli.text_of(values["agent"]), cli.text_of(values["C"])
+    _copy_decisions(f"{folder}/machine")
     try:
         with open_library(roots=roots or None, agent=agent, cwd=cwd, home=f"{folder}/machine") as m:
             return m.doctor()
     except MetierError as error:
         return error
+
+
+def _copy_decisions(home: str) -> None:
+    """Take along what the user has decided about skills and projects; everything else of the index is made anew."""
+    data = host.data_folder(os.environ, host.home_of(os.environ, own=True))
+    try:
+        os.makedirs(home, mode=0o700, exist_ok=True)
+        shutil.copyfile(f"{data}/{host.DECISIONS}", f"{home}/{host.DECISIONS}")
+    except OSError:  # there are none, or they cannot be read
+        return
 
 
 def _opening(machine: Report | MetierError) -> str:

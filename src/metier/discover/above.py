@@ -21,7 +21,8 @@ def standing(roots: Sequence[Root], disk: Disk) -> tuple[list[Root], list[Proble
         if kind == "folder" and root.named and not disk.readable(root.location):
             problems.append(Problem(root.location, "WK001", "This root cannot be read: permission denied."))
         elif kind == "folder":
-            present.append(root)
+            # A project is trusted by its canonical path, whichever way one came there.
+            present.append(root._replace(project=disk.real(root.project)) if root.project else root)
         elif kind is not None:
             problems.append(Problem(root.location, "WK002", "This root is not a folder."))
         elif root.named:

@@ -59,14 +59,15 @@ def folder_of(path: str) -> tuple[Key, int, int] | None:
     return _key(status), status.st_nlink, status.st_dev
 
 
-def keys_below(folder: str, paths: list[bytes]) -> bytes | None:
+def keys_below(folder: str, paths: list[bytes], *, follow: bool = True) -> bytes | None:
     """Stat many paths below a folder in one sweep, in C throughout; `None` as soon as one is missing."""
     try:
         descriptor = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0))
     except OSError:
         return None
     try:
-        return array("q", chain.from_iterable(map(_numbers, map(partial(os.stat, dir_fd=descriptor), paths)))).tobytes()
+        look = partial(os.stat if follow else os.lstat, dir_fd=descriptor)
+        return array("q", chain.from_iterable(map(_numbers, map(look, paths)))).tobytes()
     except (OSError, ValueError, OverflowError):
         return None  # missing, or an inode beyond 63 bits: then each path is looked at by itself
     finally:
@@ -202,6 +203,96 @@ def tree(folder: str, limit: int = TREE_FILES, faults: list[str] | None = None) 
     return sorted(pieces)
 
 
+class Grown(NamedTuple):
+    """A tree as one look found it: its files and links, the keys of these and of its folders, and what it could not take in."""
+
+    pieces: list[Piece]
+    keys: list[Key]
+    """One for each piece."""
+    folders: dict[str, Key]
+    """By path with a slash at the end; the tree's own folder has none to its name."""
+    faults: dict[str, str]
+    """What is neither file, folder nor link, or cannot be listed: with such there is no digest."""
+
+
+def grown(folder: str, only: str = "", limit: int = TREE_FILES) -> Grown:
+    """Look at a whole tree, or at one file in a folder, with one stat for each entry; nothing is read, no link followed."""
+    found: list[tuple[Piece, Key]] = []
+    folders, faults = {"": key_of(folder) or b""}, dict[str, str]()
+    waiting = [""]
+    while waiting:
+        prefix = waiting.pop()
+        try:
+            with os.scandir(f"{folder}/{prefix}" if prefix else folder) as entries:
+                for entry in entries:
+                    if only and entry.name != only:
+                        continue
+                    path, status = prefix + entry.name, entry.stat(follow_symlinks=False)
+                    kind = status.st_mode & _TYPE
+                    if kind == stat.S_IFDIR:
+                        folders[path + "/"] = _key(status)
+                        waiting.append(path + "/")
+                    elif kind in {stat.S_IFREG, stat.S_IFLNK}:
+                        link = kind == stat.S_IFLNK
+                        executable = bool(status.st_mode & stat.S_IXUSR) and not link
+                        found.append((Piece(path, status.st_size, executable, link), _key(status)))
+                    else:
+                        faults[path] = "not a regular file"
+                    if len(found) >= limit:
+                        break
+        except OSError as failure:
+            faults[prefix] = failure.strerror or str(failure)
+        if len(found) >= limit:
+            faults[prefix] = f"more than {limit:,} files: the others were not looked at"
+            break
+    found.sort()
+    return Grown([piece for piece, _key in found], [key for _piece, key in found], folders, faults)
+
+
+class Whole(NamedTuple):
+    """All of a file: as many of its first bytes as were asked for, and the size and sha256 of every byte."""
+
+    data: bytes = b""
+    size: int = 0
+    sha256: bytes = b""
+    executable: bool = False
+    fault: str = ""
+
+
+def read_whole(path: str, keep: Callable[[bytes], int]) -> Whole:
+    """Read a regular file once, to its end; how many bytes are kept is told by its beginning. A link is never followed."""
+    import hashlib  # a plain listing hashes nothing
+
+    whole, kept, size, most = hashlib.sha256(), bytearray(), 0, 0
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except OSError as failure:
+        return Whole(fault=failure.strerror or str(failure))
+    try:
+        status = os.fstat(descriptor)
+        if status.st_mode & _TYPE != stat.S_IFREG:
+            return Whole(fault="not a regular file")
+        while block := os.read(descriptor, 1 << 18):
+            whole.update(block)
+            most = most if size else keep(block)
+            size += len(block)
+            if len(kept) < most:
+                kept += block[: most - len(kept)]
+    except OSError as failure:
+        return Whole(fault=failure.strerror or str(failure))
+    finally:
+        os.close(descriptor)
+    return Whole(bytes(kept), size, whole.digest(), bool(status.st_mode & stat.S_IXUSR))
+
+
+def target_of(path: str) -> bytes | None:
+    """Give what a link points to, as written; `None` when it is no link any more."""
+    try:
+        return os.fsencode(os.readlink(path))
+    except OSError:
+        return None
+
+
 def pieces_in(folder: str) -> list[Piece]:
     """List the files directly in a folder."""
     found: list[Piece] = []
@@ -277,6 +368,24 @@ def write_new(path: str, text: str) -> None:
             if os.path.isdir(parent) and not os.listdir(parent):
                 os.rmdir(parent)
         raise StoreError(f"cannot write {path}: {failure.strerror}", hint="check the folder's permissions") from failure
+
+
+def write_over(path: str, text: str) -> None:
+    """Write a file whole or not at all, in place of what is there; a linked file stays a link."""
+    from metier.errors import StoreError
+
+    path = os.path.realpath(path)
+    temporary = f"{path}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "x", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except BaseException as failure:
+        if os.path.lexists(temporary):
+            os.unlink(temporary)
+        if not isinstance(failure, OSError):
+            raise
+        raise StoreError(f"cannot write {path}: {failure.strerror}", hint="check the folder and its permissions") from failure
 
 
 def _parents(folder: str) -> list[str]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
+    from metier.model import Digest, Said
     from metier.settings import Layer, Rule
 
 CONFIG_NAME = "metier.toml"
@@ -24,6 +25,9 @@ MAX_CONFIG_BYTES = 256 << 10
 MAX_KEY_PARTS = 64
 """Reading a key takes time with the square of its parts."""
 MAX_RECORD_BYTES = 8 << 20
+DECISIONS = "trust.json"
+"""Where decisions about skills and projects are kept, below METIER_HOME."""
+MAX_DECISIONS_BYTES = 32 << 20
 
 
 def home_of(env: Mapping[str, str], *, own: bool) -> str | None:
@@ -209,6 +213,34 @@ class HostMachine:
         if self.home is None or relative.startswith(("/", "~")) or ".." in relative.split("/") or "\0" in relative:
             return False
         return os.path.isfile(f"{self.home}/{relative}")
+
+    def decisions(self) -> bytes:
+        """Give the bytes of the file of decisions; what cannot be read gives some that mean nothing."""
+        folder = data_folder(self.env, self.home)
+        path = f"{folder}/{DECISIONS}"
+        if not folder or not disk.is_there(path):
+            return b""
+        head = disk.read_head(path, MAX_DECISIONS_BYTES)
+        return head.data if not head.fault and head.data and head.size <= MAX_DECISIONS_BYTES else b"?" + head.message.encode()
+
+    def said(self, decisions: bytes) -> Said:
+        """Read the decisions."""
+        from metier.trust.listing import said_in  # most machines have none
+
+        return said_in(decisions)
+
+    def stamp(self, path: str) -> str:
+        """Condense the stats of a skill's tree, or its content when a stat is too fresh to be trusted."""
+        from metier.discover import trees  # few listings meet a skill that somebody decided about
+
+        base, pieces = trees.pieces_of(path)
+        return trees.stamp(base, pieces).hex() or self.digest(path) or ""
+
+    def digest(self, path: str) -> Digest | None:
+        """Give the digest of a skill's tree, computed from its bytes now."""
+        from metier.discover import trees
+
+        return trees.digest(*trees.pieces_of(path))
 
     def _on_path(self, name: str) -> bool:
         if not name or "/" in name or "\0" in name:

@@ -158,8 +158,14 @@ def _settled(drafts: list[Root], place: Place) -> Scopes:
     chosen: dict[str, Root] = {}
     for root in placed:
         if root.scope != "project" or root.location not in own:
-            chosen.setdefault(root.location, root)
+            chosen.setdefault(root.location, root._replace(project=place.project_root) if _is_of_project(root, place) else root)
     return Scopes(tuple(chosen.values()), tuple(problems))
+
+
+def _is_of_project(root: Root, place: Place) -> bool:
+    """Tell whether a project brings this root along: its own folders, and packages in an environment inside it."""
+    inside = root.location.startswith(place.project_root.rstrip("/") + "/")
+    return root.scope == "project" or (root.scope == "package" and inside)
 
 
 def _placed(drafts: list[Root], place: Place) -> tuple[list[Root], list[Problem]]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from metier.light import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from metier.model import Digest, Said
     from metier.ports import Machine
 
-    Facts = dict[tuple[str, str], bool]
+    Facts = dict[tuple[str, str], bool | str]
 
 
 class Asked:
@@ -20,17 +21,34 @@ class Asked:
 
     def has_env(self, name: str) -> bool:
         """Ask for an environment variable."""
-        return self._asked("env", name)
+        return bool(self._asked("env", name))
 
     def has_command(self, name: str) -> bool:
         """Ask for a command."""
-        return self._asked("command", name)
+        return bool(self._asked("command", name))
 
     def has_file(self, path: str) -> bool:
         """Ask for a file."""
-        return self._asked("file", path)
+        return bool(self._asked("file", path))
 
-    def _asked(self, kind: str, name: str) -> bool:
+    def decisions(self) -> bytes:
+        """Pass on what was written down; a glance has seen it already."""
+        return self.machine.decisions()
+
+    def said(self, decisions: bytes) -> Said:
+        """Pass on how it is read."""
+        return self.machine.said(decisions)
+
+    def stamp(self, path: str) -> str:
+        """Ask for the stats of a tree."""
+        return str(self._asked("tree", path))
+
+    def digest(self, path: str) -> Digest | None:
+        """Ask for a digest. It stays true as long as the stats do, and those are cheaper to ask for again."""
+        self.stamp(path)
+        return self.machine.digest(path)
+
+    def _asked(self, kind: str, name: str) -> bool | str:
         if (kind, name) not in self.facts:
             self.facts[kind, name] = _ask(self.machine, kind, name)
         return self.facts[kind, name]
@@ -41,5 +59,7 @@ def still_true(facts: Facts, machine: Machine) -> bool:
     return all(_ask(machine, *fact) == answer for fact, answer in facts.items())
 
 
-def _ask(machine: Machine, kind: str, name: str) -> bool:
+def _ask(machine: Machine, kind: str, name: str) -> bool | str:
+    if kind == "tree":
+        return machine.stamp(name)
     return {"env": machine.has_env, "command": machine.has_command, "file": machine.has_file}[kind](name)

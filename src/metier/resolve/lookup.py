@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 MAX_SUGGESTIONS = 20
+_OUT = frozenset({"invalid", "ask", "quarantined", "blocked"})
 
 
 def matches(query: str, cards: Sequence[Card], cwd: str, real: Callable[[str], str]) -> list[Card]:
@@ -42,7 +43,8 @@ def choose(query: str, cards: Sequence[Card], cwd: str, real: Callable[[str], st
         raise not_found(query, cards)
     live = sorted(found, key=_usefulness)
     plain = found[0].name == query or lookup_key(found[0].name) == lookup_key(query)
-    rivals = [card for card in found if card.state != "invalid"] if refuse else [c for c in live if c.state == "visible"]
+    # A copy that nobody trusts makes no name ambiguous either.
+    rivals = [card for card in found if card.state not in _OUT] if refuse else [card for card in live if card.state == "visible"]
     if plain and len(rivals) > 1:
         listed = "\n".join(f"  {card.scope}:{card.name}  {card.path}" for card in rivals)
         hint = "name it by its path, as scope:name or as plugin:name"
@@ -52,11 +54,13 @@ def choose(query: str, cards: Sequence[Card], cwd: str, real: Callable[[str], st
 
 def _usefulness(card: Card) -> int:
     """Rank what a name can mean: what is visible, what may still be named, what is held back, what cannot be read."""
-    if card.state in {"visible", "ask"}:
-        return 0
-    if card.state == "hidden":
-        return 1 if card.held == "model" else 2
-    return 3 if card.state == "shadowed" else 4
+    if card.state == "hidden" and card.held == "model":
+        return 1
+    return _RANKS.get(card.state, 6)
+
+
+_RANKS = {"visible": 0, "shadowed": 1, "ask": 2, "hidden": 3, "quarantined": 4, "blocked": 5}
+"""What nobody has said yes to comes after every copy that is free to use: it shall not take a name from one of those."""
 
 
 def not_found(query: str, cards: Sequence[Card]) -> NotFoundError:

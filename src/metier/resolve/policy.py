@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from metier.light import TYPE_CHECKING, NamedTuple
+from metier.model import Said
 
 if TYPE_CHECKING:
     from metier.settings import Settings
@@ -22,3 +23,5 @@ class Policy(NamedTuple):
     world: World
     keep_duplicates: bool = False
     """Codex keeps all of them: each is visible, and a plain name is then ambiguous (CX-28)."""
+    said: Said = Said()
+    """What people have decided; a listing that has seen nothing of the kind trusts no project."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.model import Card, Entry, Readiness, Root, State
+from metier.model import Card, Entry, Readiness, Root, Said, State
 from metier.resolve.gates import closed_by, disabled_by, missing_of
 from metier.standard.rules import BARE, FATAL
 
@@ -39,20 +39,25 @@ def resolve(found: Iterable[tuple[Root, list[Entry]]], policy: Policy, machine: 
     settings = policy.settings
     unruled = not (settings.rules or settings.disabled or settings.platform_disabled)
     identities: set[str] = set()
+    waiting: dict[str, Card] = {}
     winners: dict[tuple[str, str], Card] = {}
     hidden_by: dict[str, list[str]] = {}
     cards: list[Card] = []
+    decided = policy.said.state_of is not None
     for root, entries in found:
         location, scope, agent = root.location, root.scope, root.agent
+        doubt = doubt_about(root, policy.said)
         for entry in entries:
             identity = entry[3] or entry[1]
-            if identity in identities:
+            if identity in identities or (doubt and identity in waiting):
                 continue
-            identities.add(identity)
             if unruled and entry[10] is None and entry[11] is None and not entry[12]:
                 state, readiness, reasons, held = _FINE
             else:
                 state, readiness, reasons, held = judge(entry, policy, machine)
+            if (doubt or decided) and held in _MAY_WIN:
+                judged = Judged(state, readiness, reasons, held)
+                state, readiness, reasons, held = _after_people(root, entry, judged, policy.said, machine, doubt)
             name, plugin = entry[4], entry[7]
             # A plugin's names are its own: a skill that merely calls itself `plugin:name` does not stand in their way.
             winner = winners.get((plugin, name))
@@ -64,10 +69,40 @@ def resolve(found: Iterable[tuple[Root, list[Entry]]], policy: Policy, machine: 
                         entry[12], reasons, location, agent, plugin, held)  # fmt: skip
             if eligible and winner is None:
                 winners[plugin, name] = card
+            if doubt and not eligible:
+                waiting[identity] = card
+            else:
+                identities.add(identity)
             cards.append(card)
+    # A stranger's link to a skill of the user's own does not take it away: the user's root still brings it.
+    twice = {id(card) for identity, card in waiting.items() if identity in identities}
+    cards = [card for card in cards if id(card) not in twice] if twice else cards
     if hidden_by:
         cards = [card._replace(shadows=tuple(hidden_by[card.path])) if card.path in hidden_by else card for card in cards]
     return cards
+
+
+def doubt_about(root: Root, said: Said) -> str:
+    """Say why nothing in a root is offered yet; nothing when it is."""
+    if said.broken:
+        return f"{said.broken}; nothing is approved until that is put right"
+    if root.project and root.project not in said.projects:
+        return f"its project is not trusted; after a look at it, 'metier trust project {root.project}' offers its skills"
+    return ""
+
+
+def _after_people(root: Root, entry: Entry, judged: Judged, said: Said, machine: Machine, doubt: str) -> Judged:
+    """Let what people have said about a skill or its project overrule what it would be by itself."""
+    if said.state_of is not None and (entry.path in said.paths or said.fold(entry.name) in said.names):
+        state, reasons = said.state_of(root, entry, machine.digest(entry.path))
+        if state == "visible":
+            return judged
+        held = str(state) if state != "ask" else "project" if doubt in reasons else "changed"
+        return Judged(state, judged.readiness, (*reasons, *judged.reasons), held)
+    if not doubt:
+        return judged
+    state = "ask" if judged.state == "visible" else judged.state
+    return Judged(state, judged.readiness, (doubt, *judged.reasons), "project")
 
 
 def judge(entry: Entry, policy: Policy, machine: Machine) -> Judged:

@@ -1,7 +1,7 @@
 """Every rule code in one table: what it says, how grave it is, why it matters, how to put it right.
 
 The documentation pages are generated from here, and a diagnostic takes its severity and hint from here, so the two
-cannot drift apart. SK: the standard. WK: the walk over folders.
+cannot drift apart. SK: the standard. WK: the walk over folders. TR: the configuration of trust.
 """
 
 from __future__ import annotations
@@ -214,6 +214,13 @@ _ROWS: tuple[tuple[str, str, Severity, str, str, str], ...] = (
      "Folders that begin with ~ are left out.", "Set HOME."),
     ("WK012", "project-setting-ignored", "warning", "A project's configuration asks for more than a project may.",
      "A project may only narrow what its user allows.", "Move the setting to your own configuration."),
+    # --- trust
+    ("TR001", "trust-setting-too-soft", "warning", "A setting of [trust] is softer than it may be.",
+     "Some limits hold for everybody, and an organisation may set more; what is softer is left as it was.",
+     "Take the setting out, or ask whoever keeps the organisation's file."),
+    ("TR002", "waiver-not-in-force", "warning", "A waiver does not apply.",
+     "A waiver needs a reason and a last day, and ends with that day: a finding is not forgotten for ever by accident.",
+     "Look at the finding again, and renew the waiver with a reason and a date, or take it out."),
 )  # fmt: skip
 
 RULES: dict[str, Rule] = {row[0]: Rule(*row[1:]) for row in _ROWS}

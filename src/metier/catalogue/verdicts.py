@@ -1,0 +1,108 @@
+"""Verdicts as bytes, and back: one by one for the book of verdicts, and a whole folder's at once. Pure.
+
+With a folder's go the stats that tell whether any of them is out of date. Most sentences of a finding belong to its
+rule, so the same few are met again and again: each is kept once.
+"""
+
+from __future__ import annotations
+
+from zlib import compress, decompress, error
+
+from metier.catalogue import snapshot
+from metier.light import TYPE_CHECKING, NamedTuple
+from metier.model import Digest, Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from metier.model import Level
+
+JUDGED, VERDICT = b".J", b".D"
+_NO_TOKEN = bytes(16)
+_SMALL = 200
+"""Fewer bytes than this are not worth compressing."""
+
+
+class Target(NamedTuple):
+    """One tree to judge: a folder, or one file in a folder."""
+
+    path: str
+    name: str
+    folder: str
+    only: str = ""
+
+
+class Judged(NamedTuple):
+    """One skill with what a plain scan says of it: no waiver, no baseline, no policy."""
+
+    path: str
+    name: str
+    digest: Digest | None
+    """None when a part could not be read: then nothing is remembered."""
+    level: Level
+    score: int
+    findings: tuple[Finding, ...]
+
+
+class Folder(NamedTuple):
+    """Everything that was judged below a place, and the stats it depends on."""
+
+    paths: list[bytes]
+    """Below the place, which is itself `.`."""
+    keys: bytes
+    judged: list[Judged]
+
+
+class Texts(dict[str, str]):
+    """Gives one object for equal texts: they are kept, and written down, once."""
+
+    def __missing__(self, text: str) -> str:
+        """Meet a text for the first time."""
+        self[text] = text
+        return text
+
+
+def shared(findings: Iterable[Finding], texts: Texts) -> tuple[Finding, ...]:
+    """Give the same findings, with one object for each text that many of them hold."""
+    return tuple(
+        Finding(texts[rule], severity, texts[category], texts[path], line, column, evidence, texts[why], texts[hint], mark)
+        for rule, severity, category, path, line, column, evidence, why, hint, mark in findings
+    )
+
+
+def encode(judged: Judged) -> bytes:
+    """Write one verdict down."""
+    found = shared(judged.findings, Texts())
+    data = snapshot.sealed((judged.level, judged.score, [tuple(finding) for finding in found]), _NO_TOKEN, VERDICT)
+    return data if len(data) < _SMALL else b"z" + compress(data, 6)
+
+
+def decode(data: bytes | None, path: str, name: str, digest: Digest) -> Judged | None:
+    """Read one verdict back; `None` when the bytes are not one."""
+    if data is not None and data[:1] == b"z":
+        try:
+            data = decompress(data[1:])
+        except error:
+            return None
+    found = snapshot.opened(data, VERDICT)
+    if found is None:
+        return None
+    level, score, findings = found[1]
+    return Judged(path, name, digest, level, score, tuple(map(Finding._make, findings)))
+
+
+def encode_folder(paths: Iterable[bytes], keys: bytes, judged: Sequence[Judged]) -> bytes:
+    """Write down all that was judged below a place, with the paths below it and their keys."""
+    rows: list[tuple[Any, ...]] = [(*one[:5], [tuple(finding) for finding in one.findings]) for one in judged]
+    return snapshot.sealed((b"\0".join(paths), keys, rows), _NO_TOKEN, JUDGED)
+
+
+def folder_of(data: bytes | None) -> Folder | None:
+    """Read it back; `None` when the bytes are nothing of the kind."""
+    found = snapshot.opened(data, JUDGED)
+    if found is None:
+        return None
+    paths, keys, rows = found[1]
+    make = Finding._make
+    return Folder(paths.split(b"\0"), keys, [Judged._make((*row[:5], tuple(map(make, row[5])))) for row in rows])

@@ -1,0 +1,44 @@
+"""What metier notes down about its own decisions, and how that is read again: the library's side of the audit log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from metier.audit.chain import Event
+from metier.audit.disk import Log
+from metier.audit.proof import Verified
+
+if TYPE_CHECKING:
+    from metier.app import Library
+    from metier.audit.chain import Record
+
+NOWHERE = "there is no place for an audit log: set METIER_HOME or HOME"
+
+
+def record(
+    library: Library, what: str, outcome: str, *, name: str = "", digest: str | None = None, source: str = "", **details: object
+) -> None:
+    """Note an event down (load, refuse, approve, block, install, run). Never raises; trouble becomes a warning, once."""
+    log = _log(library)
+    if log is not None:
+        door = source or (library.agent.id if library.agent else "metier")
+        log.append(Event(None, "", what, outcome, name, digest or "", door, details))
+    trouble = log.trouble if log is not None else NOWHERE
+    if trouble and trouble not in library.warnings:
+        library.warnings.append(trouble)
+
+
+def tail(library: Library, limit: int) -> list[Record]:
+    """Give the last events, the newest last."""
+    log = _log(library)
+    return log.tail(limit) if log is not None else []
+
+
+def verify(library: Library) -> Verified:
+    """Say whether the log is as it was written."""
+    log = _log(library)
+    return log.verify() if log is not None else Verified(0, ok=True, first_bad=None, reason=NOWHERE)
+
+
+def _log(library: Library) -> Log | None:
+    return Log(f"{library.data}/audit", home=library.home) if library.data else None
