@@ -77,6 +77,7 @@ class Evidence(NamedTuple):
 
     features: frozenset[str]
     passages: tuple[Passages, ...]
+    guards: bool
     seconds: float
 
 
@@ -88,7 +89,7 @@ def evidence(corpus: Path, row: Row) -> Evidence:
     spent = time.perf_counter() - started
     pairs = zip(examined.sheets, examined.sentences, strict=True)
     read = tuple(passages(sheet.text.plain, cut) for sheet, cut in pairs if sheet.kind in PROSE)
-    return Evidence(found, read, spent)
+    return Evidence(found, read, examined.guards, spent)
 
 
 def folds(labelled: Sequence[Row]) -> list[Fold]:

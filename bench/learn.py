@@ -24,7 +24,7 @@ from scipy import sparse  # type: ignore[import-untyped, unused-ignore]
 
 from metier.scan.passages import BITS, windows
 from metier.scan.ruleset import RULES
-from metier.scan.weigh import weight
+from metier.scan.weigh import ALONE, TOGETHER, summed, weight
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ SOURCES = 4  # a feature counts only when it occurs in so many sources: words of
 SHARE = 0.6  # how much a passage counts beside the rules
 FLOOR = 1.5  # a passage adds only what it weighs above this
 FALSE_ALARMS = 0.025  # of honest skills, at level dangerous
-CAUTIONS = 0.18  # of honest skills, at level caution or above
+CAUTIONS = 0.12  # of honest skills, at level caution or above
 SCALE = 1 / 8
 FAINT = 3  # of 127: weights below this are left out
 EPOCHS = 60
@@ -93,6 +93,8 @@ def rule_weights(found: Sequence[Evidence], labelled: Sequence[Row], train: Sequ
     counts = collections.Counter(name for at in honest for name in found[at].features)
     names = {name for at in train for name in found[at].features} | set(RULES) | {f"{rule}~" for rule in RULES}
     weights = {name: round(weight(name, (counts[name] + 0.7) / (len(honest) + 1)), 3) for name in sorted(names)}
+    told = {name: min(value, weights.get(name.rstrip("~"), 0.0)) for name, value in weights.items()}  # a quotation is never worse
+    weights |= {name: value for name, value in told.items() if name.endswith("~")}
     return {name: value for name, value in weights.items() if value > 0 or name in counts}
 
 
@@ -178,7 +180,9 @@ def scores(model: Model, found: Sequence[Evidence], which: Sequence[int], laid: 
     for place, at in enumerate(which):
         rows = slice(*np.searchsorted(laid.owner, (at, at + 1)))
         best = float((laid.matrix[rows] @ table).max()) + model.bias
-        weighed[place] = sum(model.rules.get(name, 0.0) for name in found[at].features) + SHARE * max(0.0, best + FLOOR)
+        rules = summed({name: model.rules.get(name, 0.0) for name in found[at].features})
+        most = TOGETHER["guard's passage" if found[at].guards else "passage"]
+        weighed[place] = rules + min(SHARE * max(0.0, best + FLOOR), most) * (1 if rules else ALONE)
     return weighed
 
 

@@ -136,14 +136,27 @@ def by_category(scored: Scored) -> list[str]:
     return lines
 
 
-def answers(python: str, driver: str, folders: Sequence[str]) -> list[dict[str, Any]]:
-    """Let a driver scan every folder in one process of its own."""
-    argv = [python, str(BENCH / "drivers" / driver)]
-    done = subprocess.run(argv, input="\n".join(folders) + "\n", capture_output=True, text=True, check=False)
-    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-    if len(lines) != len(folders):
-        raise SystemExit(f"{driver} answered {len(lines)} of {len(folders)}: {done.stderr.strip()[-400:]}")
-    return lines
+def answers(subjects: Sequence[tuple[str, str]], folders: Sequence[str]) -> list[list[dict[str, Any]]]:
+    """Let each driver scan every folder in a process of its own, taking turns: a slow spell touches all alike."""
+    children = [
+        subprocess.Popen([python, str(BENCH / "drivers" / driver)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                         stderr=subprocess.DEVNULL, text=True, bufsize=1)
+        for python, driver in subjects
+    ]  # fmt: skip
+    found: list[list[dict[str, Any]]] = [[] for _child in children]
+    for folder in folders:
+        for child, lines in zip(children, found, strict=True):
+            assert child.stdin is not None
+            assert child.stdout is not None
+            child.stdin.write(folder + "\n")
+            child.stdin.flush()
+            while not (line := child.stdout.readline()).startswith("{"):
+                if not line:
+                    raise SystemExit(f"a driver stopped at {folder}")
+            lines.append(json.loads(line))
+    for child in children:
+        child.communicate()
+    return found
 
 
 def peer_python() -> str:
@@ -166,7 +179,7 @@ def timed(argv: Sequence[str]) -> float:
 def speed(labelled: Sequence[Row], base: Path, peer: str) -> tuple[list[str], list[dict[str, Any]]]:
     """Time both scanners on the same files, and a whole process of each on one small skill."""
     folders = [str(base / row.path) for row in labelled]
-    ours, theirs = answers(sys.executable, "scan_metier.py", folders), answers(peer, "scan_cisco.py", folders)
+    ours, theirs = answers([(sys.executable, "scan_metier.py"), (peer, "scan_cisco.py")], folders)
     a, b = [one["seconds"] for one in ours], [one["seconds"] for one in theirs]
     small = min(folders, key=lambda folder: sum(file.stat().st_size for file in Path(folder).rglob("*") if file.is_file()))
     command = str(Path(peer).parent / "skill-scanner")

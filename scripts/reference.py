@@ -1,4 +1,4 @@
-"""Writes docs/reference and README's help block from the tables in the code; `--check` fails when they differ.
+"""Writes docs/reference, README's help block and the table of trust from the code; `--check` fails when they differ.
 
 A page that is generated cannot drift: whoever changes a rule, an option or a setting runs `make docs`.
 """
@@ -8,19 +8,36 @@ from __future__ import annotations
 import argparse
 import ast
 import inspect
+import re
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from metier import errors, model, settings
+from metier import errors, model, settings, terms
+from metier.audit import proof
 from metier.cli.help import of_command, overview
 from metier.cli.table import COMMANDS, COMMON
 from metier.diagnosis import Report
 from metier.discover.agents import AGENTS, Agent
+from metier.scan import learned
+from metier.scan.rules import combined, declared, structure
+from metier.scan.ruleset import RULES as SCAN_RULES, TABLES
+from metier.scan.weigh import DOUBT, weight_of
 from metier.standard.rules import BARE, FATAL, RULES
+from metier.trust import config as trust_config, sign
+from metier.trust.levels import LEVELS
+from metier.trust.policy import DEFAULT, PHASES, VERDICTS, Policy
+from metier.vetting import cases
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from metier.scan.rule import Rule as ScanRule
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = "docs/reference"
-BEGIN, END = "<!-- help: made by scripts/reference.py -->\n", "<!-- end of help -->"
+HELP, TABLE = "help", "table"
+"""What stands between two marks of a page that people wrote."""
 NOTE = "*Made by `scripts/reference.py`; change the code, not this page.*\n"
 
 SETTINGS = {
@@ -40,14 +57,24 @@ SETTINGS = {
     "skills.disabled": "Names of skills to hide everywhere.",
     "skills.platform_disabled": "Names of skills to hide on one platform, by platform.",
     "skills.config": "Rules, in order; the last one that fits decides. Each has a `path` or a `name`, and `enabled`.",
+    "trust.policy": "What a verdict counts as: `strict` takes caution for dangerous, `permissive` takes caution for safe.",
+    "trust.local_default": "The level of what lies in your own folders and has no known source: `trusted` to `blocked`.",
+    "trust.hash_mismatch_level": "The level of what is not the content that a manifest promises: `community` to `blocked`.",
+    "trust.trusted_sources": "Repositories whose skills are trusted, whole ones only. It replaces the list.",
+    "trust.rules": "Cells of [the table](../explanation/trust.md): each gives `level`, `verdict`, `phase` and its `action`.",
+    "trust.waivers": "Findings that do not count: each has `fingerprint` or `rule`, `reason`, `expires`, and maybe `name`, `path`.",
+    "trust.baseline": "A file of accepted findings (`metier scan --write-baseline`), from the folder of the file that names it.",
+    "scan.rules": "Files with [rules of your own](../how-to/write-a-rule.md), from the folder of the file that names them.",
 }
 CONFIGURED = """Weakest first: the defaults, `/etc/metier/metier.toml`, your own file, the project's `.metier/metier.toml`, the
 environment, the options of a command. Your own file is `~/.config/metier/metier.toml` (macOS:
 `~/Library/Application Support/metier/metier.toml`), or what `METIER_CONFIG` names. `METIER_HOME` is where metier keeps its
 index; `METIER_AGENT` stands for `--agent`.
 
-A project's file may only narrow what you allow: `on_collision = "refuse"`, `hide_unready = true` and lower limits. Anything
-else in it is ignored and reported ([WK012](rules/WK012.md)). An unknown key in your own file is an error with its line.
+A project's file may only narrow what you allow: `on_collision = "refuse"`, `hide_unready = true`, lower limits, and in `[trust]`
+what is stricter than yours; it waives nothing and brings no baseline. Anything else in it is ignored and reported
+([WK012](rules/WK012.md)). An organisation's `[trust]` may not be softer than the defaults, and is then your limit: what is softer
+is ignored and reported ([TR001](rules/TR001.md)). An unknown key in your own file is an error with its line.
 """
 EXAMPLE = """```toml
 external_dirs = ["~/team-skills", "${SHARED}/skills"]
@@ -62,6 +89,25 @@ disabled = ["old-report"]
 [[skills.config]]
 name = "pdf"
 enabled = false
+
+[trust]
+policy = "strict"
+trusted_sources = ["anthropics/skills", "our-company/skills"]
+
+[[trust.rules]]
+level = "community"
+verdict = "caution"
+phase = "load"
+action = "ask"
+
+[[trust.waivers]]
+fingerprint = "df3ddd64d9ea6f715155a302"
+name = "deploy-helper"
+reason = "our own installer, pinned by checksum on the server"
+expires = 2027-03-31
+
+[scan]
+rules = ["house-rules.toml"]
 ```
 """
 DOCUMENTS = (
@@ -70,12 +116,42 @@ DOCUMENTS = (
     ("metier categories --json", '{"categories": [Category]}', ""),
     ("metier show NAME --json", "Body", "With `--file`: File. Of a binary file only name, path, size, type and hash are given."),
     ("metier check PATH --json", '{"checked": number, "skills": [Checked]}', "Exit code 1 when any `ok` is false."),
+    ("metier scan PATH --json", '{"ruleset": text, "scanned": number, "skills": [Scanned without ruleset]}',
+     "`waived` is there only where something was; each row of it is a Finding with `reason` and `told_by`."),
+    ("metier trust show NAME --json", "Trusted", "`approve`, `quarantine`, `block` and `unblock` give the same."),
+    ("metier trust project DIR --json", '{"project": text, "trusted": yes or no, "skills": [text]}', ""),
+    ("metier trust keys list --json", '{"keys": [{"key": text, "private": yes or no}]}',
+     'With `new`, `import` and `remove`: `{"key": text, "path": text, "done": text}`.'),
+    ("metier trust sign NAME --json", "Signed with path", "`verify` gives Signed."),
+    ("metier audit tail --json", '{"events": [Event]}',
+     "An Event has `ts`, `event`, `outcome`, `who`, `name`, `digest`, `source`, `details`, and what chains it."),
+    ("metier audit verify --json", "Verified", "Exit code 1 when `ok` is false."),
     ("metier why NAME --json", "Why", ""),
     ("metier doctor --json", "{" + ", ".join(f'"{field}": …' for field in Report._fields) + "}", "With `--agents`: every agent."),
     ("metier new NAME --json", '{"name": text, "path": text}', ""),
     ("metier enable NAME --json", '{"name": text, "path": text, "state": State, "config": text}', "`disable` gives the same."),
 )  # fmt: skip
-SHAPES = ("Card", "Diagnostic", "Problem", "Category", "Body", "File", "Checked", "Why", "Choice")
+SHAPES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
+    (model, ("Card", "Diagnostic", "Problem", "Category", "Body", "File", "Checked", "Why", "Choice")),
+    (terms, ("Scanned", "Waived")), (model, ("Finding",)), (cases, ("Trusted",)), (sign, ("Signed",)), (proof, ("Verified",)),
+)  # fmt: skip
+SUBJECTS = {
+    "prose": "What a text may try to make an agent, or its user, do.",
+    "shell": "What shell commands may do, in scripts, in fenced blocks and in inline code that a text says to run.",
+    "python": "What Python code may do, told by its syntax tree and by what flows from where to where.",
+    "javascript": "What JavaScript and TypeScript may do.",
+    "powershell": "What PowerShell may do.",
+    "scripts": "What Ruby, PHP, Perl, Lua, batch files, AppleScript and compiled languages may do.",
+    "supply": "Where the code of others comes from.",
+    "structure": "What the shape of a skill's folder may say.",
+    "declared": "What a skill declares, held against what it does.",
+    "combined": "What no single place shows.",
+}
+OF_TREES = (structure, declared, combined)
+"""Tables about a skill as a whole, of which nothing is quoted."""
+ROWS = re.compile(r" \((?:[A-Z]{2}-\d|decision)[^)]*\)")
+"""Rows of behaviours that the code names, which mean nothing to a reader of these pages."""
+WORDS = ("State", "Readiness", "Scope", "Kind", "Severity", "Harm", "Level", "Trust", "Phase", "Action")
 
 
 def main() -> int:
@@ -109,19 +185,23 @@ def all_pages() -> dict[str, str]:
         f"{REFERENCE}/configuration.md": configuration_page(),
         f"{REFERENCE}/agents.md": agents_page(),
         f"{REFERENCE}/json.md": json_page(),
-        "README.md": with_help(_read("README.md")),
+        f"{REFERENCE}/scan-rules.md": scan_rules_page(),
+        "README.md": with_block("README.md", HELP, f"```text\n{overview()}```\n"),
+        "docs/explanation/trust.md": with_block("docs/explanation/trust.md", TABLE, trust_table()),
     }
+    pages |= {f"{REFERENCE}/rules/{scan_page_name(table)}": scan_page(table) for table in TABLES}
     return pages | {f"{REFERENCE}/rules/{code}.md": rule_page(code) for code in RULES}
 
 
-def with_help(readme: str) -> str:
-    """Put what `metier --help` prints between README's two marks."""
-    before, begin, rest = readme.partition(BEGIN)
-    _old, end, after = rest.partition(END)
+def with_block(name: str, what: str, made: str) -> str:
+    """Put what was made between a page's two marks."""
+    first, last = f"<!-- {what}: made by scripts/reference.py -->\n", f"<!-- end of {what} -->"
+    before, begin, rest = _read(name).partition(first)
+    _old, end, after = rest.partition(last)
     if not (begin and end):
-        message = f"README.md has no {BEGIN.strip()} … {END}"
+        message = f"{name} has no {first.strip()} … {last}"
         raise SystemExit(message)
-    return f"{before}{BEGIN}```text\n{overview()}```\n{END}{after}"
+    return f"{before}{first}{made}{last}{after}"
 
 
 def cli_page() -> str:
@@ -138,7 +218,8 @@ def rules_page() -> str:
     rows = [f"| [{c}](rules/{c}.md) | {r.slug} | {r.severity} | {_cell(r.summary)} |" for c, r in sorted(RULES.items())]
     return "\n".join([
         "# Rules\n", NOTE,
-        "SK rules are about a skill; `metier check` reports them. WK rules are about folders on the way to skills.\n",
+        "SK rules are about a skill; `metier check` reports them. WK rules are about folders on the way to skills. TR rules are",
+        "about the configuration of trust. What a skill might *do* is the matter of [the rules of `metier scan`](scan-rules.md).\n",
         "| code | name | severity | says |\n|---|---|---|---|", *rows, "",
     ])  # fmt: skip
 
@@ -154,6 +235,54 @@ def rule_page(code: str) -> str:
         lines.append("Such a skill is hidden unless `allow_without_frontmatter` is set.\n")
     lines += [f"## Why it matters\n\n{rule.why}\n", f"## How to put it right\n\n{rule.fix}\n", "[All rules](../rules.md)\n"]
     return "\n".join(lines)
+
+
+def scan_rules_page() -> str:
+    """Give the index of what `metier scan` looks for."""
+    homes = {rule.id: scan_page_name(table) for table in TABLES for rule in table.RULES}
+    rows = [f"| [{rule.id}](rules/{homes[rule.id]}#{rule.id.lower()}) | {rule.severity} | {rule.category} | {_cell(rule.title)} |"
+            for rule in sorted(SCAN_RULES.values())]  # fmt: skip
+    return "\n".join([
+        "# Rules of `metier scan`\n", NOTE,
+        f"{len(SCAN_RULES)} rules. A severity says how seldom an honest skill does this; *low* and *info* are capabilities, worth",
+        "knowing and harmless by themselves. [How a verdict is made](../explanation/scanning.md) says what a weight means.\n",
+        "| rule | severity | category | says |\n|---|---|---|---|", *rows, "",
+    ])  # fmt: skip
+
+
+def scan_page_name(table: ModuleType) -> str:
+    """Name the page of one table of rules."""
+    return f"scan-{table.__name__.rpartition('.')[2]}.md"
+
+
+def scan_page(table: ModuleType) -> str:
+    """Give every rule of one table."""
+    name = table.__name__.rpartition(".")[2]
+    lines = [f"# Scan rules: {name}\n", NOTE, f"{SUBJECTS[name]}\n"]
+    for rule in table.RULES:
+        lines += [f"## {rule.id}\n", f"**{rule.title}.** Severity: {rule.severity}. Category: {rule.category}.\n",
+                  f"{_sentence(rule.why)} {weighs(rule, table)}\n", f"*What to do:* {_sentence(rule.hint)}\n"]  # fmt: skip
+    return "\n".join([*lines, "[All rules of `metier scan`](../scan-rules.md)\n"])
+
+
+def weighs(rule: ScanRule, table: ModuleType) -> str:
+    """Say what a rule does to the level."""
+    aloud, quiet = weight_of(rule.id), weight_of(f"{rule.id}~")
+    if rule.id == "SC801":
+        return "It weighs what the passage weighs."
+    doubt = " A skill with it is never called safe." if rule.id in DOUBT else ""
+    if not aloud:
+        return f"By itself it weighs nothing.{doubt}"
+    quoted = f", {quiet:.1f} where it is quoted or shown as an example" if quiet and table not in OF_TREES else ""
+    return f"It weighs {aloud:.1f}{quoted}; *dangerous* begins at {learned.DANGEROUS:.1f}.{doubt}"
+
+
+def trust_table() -> str:
+    """Give the table of trust as it is without any configuration."""
+    cells = {(level, phase): " · ".join(DEFAULT.action(level, verdict, phase) for verdict in VERDICTS) for level in LEVELS
+             for phase in PHASES}  # fmt: skip
+    rows = [f"| {level} | {' | '.join(cells[level, phase] for phase in PHASES)} |" for level in LEVELS]
+    return "\n".join([f"| level | {' | '.join(PHASES)} |", "|---|---|---|---|", *rows, ""])
 
 
 def errors_page() -> str:
@@ -175,8 +304,10 @@ def configuration_page() -> str:
     defaults = {key: value for key, value in settings.Settings()._asdict().items() if key in SETTINGS}
     defaults["skills.platform_disabled"] = {}
     defaults |= {f"limits.{key}": value for key, value in model.Limits()._asdict().items()}
-    limits, skills = (f"limits.{key}" for key in model.Limits._fields), (f"skills.{key}" for key in settings._SKILLS)  # noqa: SLF001
-    known = {*settings._TOP, *limits, *skills} - {"skills", "limits"}  # noqa: SLF001
+    defaults |= {"trust.rules": ()} | {f"trust.{key}": value for key, value in Policy()._asdict().items()}
+    defaults["trust.policy"] = Policy().preset
+    tables = {"limits": model.Limits._fields, "skills": settings._SKILLS, "trust": trust_config._TOP, "scan": settings._SCAN}  # noqa: SLF001
+    known = {*settings._TOP, *(f"{table}.{key}" for table, keys in tables.items() for key in keys)} - set(tables)  # noqa: SLF001
     if set(SETTINGS) != known:
         message = f"scripts/reference.py does not describe {sorted(set(SETTINGS) ^ known)}"
         raise SystemExit(message)
@@ -201,32 +332,29 @@ def json_page() -> str:
     parts = ["# JSON\n", NOTE, "With `--json` a command prints one document on standard output and nothing else there.",
              "The library gives the same values, with the same names as attributes.\n"]  # fmt: skip
     parts += [f"**`{command}`**: `{shape}`. {text}".rstrip() + "\n" for command, shape, text in DOCUMENTS]
-    parts += [_shape(name) for name in SHAPES]
-    words = [f"- `{name}`: {_literal(name)}" for name in ("State", "Readiness", "Scope", "Kind", "Severity")]
+    parts += [_shape(module, name) for module, names in SHAPES for name in names]
+    words = [f"- `{name}`: {_literal(name)}" for name in WORDS]
     return "\n".join([*parts, "## Words\n", *words, ""])
 
 
-def _shape(name: str) -> str:
-    node = next(n for n in _model().body if isinstance(n, ast.ClassDef) and n.name == name)
+def _shape(module: ModuleType, name: str) -> str:
+    node = next(n for n in ast.parse(inspect.getsource(module)).body if isinstance(n, ast.ClassDef) and n.name == name)
     rows, at = [], node.body
     for number, item in enumerate(at):
         if isinstance(item, ast.AnnAssign):
             after = at[number + 1] if number + 1 < len(at) else None
             text = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else ""
-            rows.append(f"| `{ast.unparse(item.target)}` | `{_cell(ast.unparse(item.annotation))}` | {_cell(str(text))} |")
+            said = _cell(ROWS.sub("", str(text)))
+            rows.append(f"| `{ast.unparse(item.target)}` | `{_cell(ast.unparse(item.annotation))}` | {said} |")
     return "\n".join([f"## {name}\n", f"{ast.get_docstring(node)}\n", "| field | type | |\n|---|---|---|", *rows, ""])
 
 
 def _literal(name: str) -> str:
-    for node in ast.walk(_model()):
+    for node in ast.walk(ast.parse(inspect.getsource(model))):
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name and isinstance(node.value, ast.Subscript):
             return " · ".join(f"`{word}`" for word in ast.literal_eval(node.value.slice))
     message = f"model.py has no words for {name}"
     raise SystemExit(message)
-
-
-def _model() -> ast.Module:
-    return ast.parse(inspect.getsource(model))
 
 
 def _folders(agent: Agent) -> str:
@@ -259,8 +387,12 @@ def _toml(value: object) -> str:
     return f"`{value:,}`".replace(",", "_") if isinstance(value, int) else f'`"{value}"`'
 
 
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
 def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("\n", " ")
+    return re.sub(r"\s*\n\s*", " ", text).replace("|", "\\|")
 
 
 def _read(name: str) -> str:

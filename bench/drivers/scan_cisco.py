@@ -1,9 +1,9 @@
 """Scan the folders named on standard input with cisco-ai-skill-scanner, static and offline; one JSON line for each."""
 
 import json
-import resource
 import sys
 import time
+from pathlib import Path
 
 from skill_scanner import SkillScanner
 
@@ -17,5 +17,5 @@ for line in sys.stdin:
     except Exception as error:  # noqa: BLE001 - a peer may fail on any skill; that is an answer too
         safe, severity = True, f"failed: {type(error).__name__}"
     seconds = time.perf_counter() - began
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])  # this program's own, in kB
     print(json.dumps({"seconds": seconds, "safe": safe, "severity": severity, "peak": peak}), flush=True)

@@ -226,11 +226,11 @@ class Library:
 
     # --- reading
 
-    def view(self, name: str, file: str | None = None) -> Body | File:
-        """Give a skill's body and the names of its files, or one of its files."""
-        from metier import reading
+    def view(self, name: str, file: str | None = None, *, consent: bool = False) -> Body | File:
+        """Give a skill's body and the names of its files, or one of them; `consent` is a person's yes where loading asks."""
+        from metier import reading as r
 
-        return reading.body_of(self, name) if file is None else reading.file_of(self, name, file)
+        return r.body_of(self, name, consent=consent) if file is None else r.file_of(self, name, file, consent=consent)
 
     def check(self, paths: str | os.PathLike[str] | Sequence[str], *, strict: bool = False) -> list[Checked]:
         """Hold every skill below the paths against the standard."""

@@ -106,8 +106,6 @@ class Judge:
         self.count = 0
         self.texts = verdicts.Texts()
         self.watched: list[str] = []
-        self.lost: set[str] = set()
-        """Places that could not be looked at: each has one finding, and no tree."""
         self._scanner: Scanner | None = None
 
     @property
@@ -150,7 +148,6 @@ class Judge:
         if kept is None or disk.keys_below(place, kept.paths, follow=False) != kept.keys:
             return []
         self.count += len(kept.judged)
-        self.lost.update(one.path for one in kept.judged if one.digest is None)
         return kept.judged
 
     def searched(self, place: str) -> list[Judged]:
@@ -159,7 +156,6 @@ class Judge:
         targets, problems, self.watched = self.surveyed(place, start)
         judged = [self.tree(target, start) for target in targets or [target_of(place)]]
         lost = [_lost(problem) for problem in problems]
-        self.lost.update(one.path for one in lost)
         if len(judged) >= ENOUGH and self.remembers and all(one.digest for one in judged):
             self.remember(place, judged + lost)
         return judged + lost
@@ -194,8 +190,8 @@ class Judge:
 
     def again(self, judged: Judged, set_aside: Callable[[Iterable[Finding]], frozenset[str]]) -> Verdict:
         """Judge a tree without some of its findings; should it have changed meanwhile, the new bytes say which."""
-        if judged.path in self.lost:
-            return Verdict(None, self.ruleset, "safe", 0, ())
+        if judged.lost:  # whoever accepts that it was not looked at has still not looked at it
+            return Verdict(None, self.ruleset, judged.level, judged.score, ())
         tree, digest = self.scanner.again(target_of(judged.path, judged.name))
         found = judged.findings if digest and digest == judged.digest else self.scanner.verdict(tree, digest).findings
         return self.scanner.verdict(tree, digest, set_aside(found))
@@ -213,7 +209,7 @@ class Judge:
     def name_of(self, place: str) -> str:
         """Name what is remembered of a place."""
         limits = self.library.settings.limits
-        return pipeline.name_of(self.library.edition, "scan", place, limits, self.ruleset) + ".scan"
+        return pipeline.name_of(self.library.edition, "scan", place, limits, verdicts.under(self.ruleset)) + ".scan"
 
 
 def _target(path: str, name: str, file: str) -> Target:
@@ -237,4 +233,4 @@ def _lost(problem: Problem) -> Judged:
     seen, why = problem.message, f"{rule.title}. {rule.why}"
     mark = fingerprint(rule.id, ".", seen, 1)
     finding = Finding(rule.id, rule.severity, rule.category, ".", 0, 0, seen, why, rule.hint, mark)
-    return Judged(problem.path, problem.path.rpartition("/")[2], None, "caution", 30, (finding,))
+    return Judged(problem.path, problem.path.rpartition("/")[2], None, "caution", 30, (finding,), lost=True)

@@ -287,6 +287,9 @@ class File(NamedTuple):
     sha256: str
     tokens: int
     path: str
+    disclosed: str | None
+    """The content as it may stand in a prompt, as for a body (ZE-25); none for a binary file."""
+    level: Trust
 
 
 class Choice(NamedTuple):

@@ -20,7 +20,7 @@ from metier.standard.rules import RULES, diagnose
 from metier.trust.boundary import disclosed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from metier.app import Library
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 NO_NEEDS: dict[str, list[str]] = {"env": [], "files": [], "commands": [], "tools": []}
 
 
-def body_of(library: Library, name: str) -> Body:
+def body_of(library: Library, name: str, *, consent: bool = False) -> Body:
     """Give a skill's body, the names of its files, and what it still needs."""
     card = _readable(library, name)
     if card.kind == "code":
-        return _code_body(library, card)
+        return _code_body(library, card, consent=consent)
     path = _main_file(card)
-    head, standing = _vetted(library, card, path)
+    head, standing = _vetted(library, card, path, consent=consent)
     file = path.rpartition("/")[2]
     document = read_document(head.data, folder=_folder_name(card), file=file, kind=card.kind, size=len(head.data))
     assert document is not None  # the whole file was given
@@ -53,23 +53,52 @@ def body_of(library: Library, name: str) -> Body:
     )  # fmt: skip
 
 
-def _vetted(library: Library, card: Card, path: str) -> tuple[Head, Trusted]:
-    """Read a file, and have its skill let in; what was judged must still be what was read."""
-    head = _read(path)
-    standing = library.trust(card.path, "load")
-    if disk.key_of(path) != head.key:
-        raise IntegrityError(f"{path} changed while it was read", hint="look again")
-    return head, standing
+def _vetted(library: Library, card: Card, path: str, *, consent: bool) -> tuple[Head, Trusted]:
+    """Read a skill's own file, and have the skill let in."""
+    return _judged_and_read(library, card, path, lambda: _read(path), consent=consent)
+
+
+def _judged_and_read(
+    library: Library, card: Card, path: str, read: Callable[[], Head], *, consent: bool
+) -> tuple[Head, Trusted]:  # fmt: skip
+    """Have a skill let in, and read one of its files: by their hashes the bytes read are those that were judged.
+
+    Stats do not prove that: a folder can be exchanged for another and back between two looks. Whoever writes to the skill
+    just now gets a second look.
+    """
+    from metier.vetting.loading import load
+
+    for _attempt in range(2):
+        head = read()
+        standing = load(library, card, consent=consent)
+        if _is_as_judged(card, path, head, standing.digest):
+            return head, standing
+    raise IntegrityError(f"{path} changed while it was read", hint="look again")
+
+
+def _is_as_judged(card: Card, path: str, head: Head, digest: Digest | None) -> bool:
+    """Tell whether these bytes are a file of the tree of this digest."""
+    from metier.judging import target_of
+    from metier.scanning import hashes
+
+    target = target_of(card.path, card.name)
+    files, whole = hashes(target)
+    if whole != digest:
+        return False
+    found = files.get(disk.real(path)[len(disk.real(target.folder).rstrip("/")) + 1 :])
+    if head.size > len(head.data):  # too long to be given: only what it is named by
+        return found is not None and disk.key_of(disk.real(path)) == head.key
+    return found == hashlib.sha256(head.data).digest()
 
 
 def _state(card: Card, standing: Trusted) -> State:
     return standing.state if card.state == "visible" else card.state
 
 
-def _code_body(library: Library, card: Card) -> Body:
+def _code_body(library: Library, card: Card, *, consent: bool) -> Body:
     from metier.standard.code import read_code
 
-    head, standing = _vetted(library, card, card.path)
+    head, standing = _vetted(library, card, card.path, consent=consent)
     facts = read_code(head.data, _folder_name(card))
     content = head.data.decode(errors="replace")
     fields = {} if facts is None else {
@@ -81,7 +110,7 @@ def _code_body(library: Library, card: Card) -> Body:
                 disclosed(card.name, content, standing.level), standing.level, standing.verdict)  # fmt: skip
 
 
-def file_of(library: Library, name: str, path: str) -> File:
+def file_of(library: Library, name: str, path: str, *, consent: bool = False) -> File:
     """Give one file of a skill: its text, or for a binary file its size, type and hash."""
     relative = levels.safe_relative(path)
     card = _readable(library, name)
@@ -93,16 +122,19 @@ def file_of(library: Library, name: str, path: str) -> File:
                            hint="only files inside the skill's folder are shown")  # fmt: skip
     if disk.kind_of(target) != "file":
         raise levels.no_such_file(card.name, path, [piece.path for piece in disk.tree(card.path)])
-    head = disk.read_head(disk.real(target), MAX_FILE_BYTES)
-    if head.fault:
-        raise NotFoundError(f"'{path}' of '{card.name}' cannot be read: {head.message}", hint="check its permissions")
-    library.trust(card.path, "load")
-    if disk.key_of(target) != head.key:
-        raise IntegrityError(f"{target} changed while it was read", hint="look again")
+
+    def read() -> Head:
+        head = disk.read_head(disk.real(target), MAX_FILE_BYTES)
+        if head.fault:
+            raise NotFoundError(f"'{path}' of '{card.name}' cannot be read: {head.message}", hint="check its permissions")
+        return head
+
+    head, standing = _judged_and_read(library, card, target, read, consent=consent)
     text = _text(head.data) if head.size <= MAX_FILE_BYTES else None
     digest = (hashlib.sha256(head.data).digest() if head.size <= MAX_FILE_BYTES else disk.hash_of(disk.real(target))).hex()
     return File(card.name, relative, text, text is None, head.size, _mime(relative, text), digest,
-                estimate(text) if text is not None else 0, target)  # fmt: skip
+                estimate(text) if text is not None else 0, target,
+                disclosed(card.name, text, standing.level) if text is not None else None, standing.level)  # fmt: skip
 
 
 def check(library: Library, paths: Sequence[str], *, strict: bool) -> list[Checked]:

@@ -69,7 +69,7 @@ class Scanner:
         known = self._known(digest, target)
         if known is None:
             known = _judged(target, self.verdict(tree, digest))
-            self.book.keep(digest, self.ruleset, verdicts.encode(known))
+            self.book.keep(digest, verdicts.under(self.ruleset), verdicts.encode(known))
         return known
 
     def again(self, target: Target) -> tuple[Tree, Digest | None]:
@@ -85,7 +85,7 @@ class Scanner:
     def _known(self, digest: str | None, target: Target) -> Judged | None:
         if digest is None:
             return None
-        return verdicts.decode(self.book.verdict(digest, self.ruleset), target.path, target.name, Digest(digest))
+        return verdicts.decode(self.book.verdict(digest, verdicts.under(self.ruleset)), target.path, target.name, Digest(digest))
 
     def _stamp(self, grown: disk.Grown) -> bytes:
         """Condense the stats of a tree, as the book of digests does; nothing when one is too fresh to be trusted."""
@@ -116,6 +116,15 @@ def read(target: Target, grown: disk.Grown) -> tuple[Tree, Digest | None]:
             files.append(file)
     whole = bool(files) and len(files) == len(pieces)
     return Tree(target.name, tuple(sorted(pieces))), tree_digest(files) if whole else None
+
+
+def hashes(target: Target) -> tuple[dict[str, bytes], Digest | None]:
+    """Hash every file of a tree now, and give the digest of just these hashes; none when a part could not be read."""
+    grown = disk.grown(target.folder, target.only)
+    read_now = [_read_one(f"{target.folder}/{piece.path}", piece, lambda _head: 0)[1] for piece in grown.pieces]
+    files = [file for file in read_now if file is not None]
+    whole = bool(files) and not grown.faults and len(files) == len(grown.pieces)
+    return {file.path: file.sha256 for file in files}, tree_digest(files) if whole else None
 
 
 def _smallest_first(piece: disk.Piece) -> tuple[bool, int, str]:
@@ -155,4 +164,4 @@ def _read_one(path: str, piece: disk.Piece, keep: Callable[[bytes], int]) -> tup
     if got.fault:
         return Piece(piece.path, size=piece.size, fault=got.fault), None
     file = TreeFile(piece.path, got.size, got.sha256, got.executable)
-    return Piece(piece.path, got.data, got.size, got.executable), file
+    return Piece(piece.path, got.data, got.size, got.executable, sha256=got.sha256), file

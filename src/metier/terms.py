@@ -42,6 +42,8 @@ class Scanned(NamedTuple):
     findings: tuple[Finding, ...]
     waived: tuple[Waived, ...]
     ruleset: str
+    plain: Level
+    """The level before the policy had its say."""
 
 
 class Terms(NamedTuple):
@@ -52,29 +54,38 @@ class Terms(NamedTuple):
     """None where nothing is configured and nobody asked for another: then every verdict counts as it is."""
     baseline: Baseline | None = None
     now: str = ""
+    is_foreign: Callable[[str], bool] = bool
+    """Tells of a path whether it lies in a project that nobody trusts."""
+    given: bool = False
+    """Whether the baseline was named for this very scan, rather than in configuration."""
 
     def applied(self, judged: Judged, again: Again) -> Scanned:
         """Give what counts of a plain verdict; where findings are set aside, the tree is judged again without them."""
-        path, name, digest, level, score, findings = judged
-        waived = self.waived(name, findings)
+        path, name, digest, level, score, findings, _lost = judged
+        waived = self.waived(name, path, findings)
         if waived:
-            verdict = again(judged, lambda found: frozenset(one.finding.fingerprint for one in self.waived(name, found)))
+            verdict = again(judged, lambda found: frozenset(one.finding.fingerprint for one in self.waived(name, path, found)))
             digest, level, score, findings = verdict.digest, verdict.level, verdict.score, verdict.findings
         counted = self.policy.counted(level) if self.policy is not None else level
-        return Scanned(path, name, digest, counted, score, findings, waived, self.ruleset)
+        return Scanned(path, name, digest, counted, score, findings, waived, self.ruleset, level)
 
-    def waived(self, name: str, findings: Iterable[Finding]) -> tuple[Waived, ...]:
-        """Give the findings that do not count, with the reason."""
-        if self.policy is None and self.baseline is None:
+    def waived(self, name: str, path: str, findings: tuple[Finding, ...] | Iterable[Finding]) -> tuple[Waived, ...]:
+        """Give the findings that do not count, with the reason.
+
+        A name is a skill's own word: in a project that nobody trusts, what was accepted for a name counts for nothing.
+        """
+        if not self.policy or not (self.policy.waivers or self.baseline):
             return ()
+        foreign = self.is_foreign(path)
         found = []
-        if self.policy is not None and self.policy.waivers:
+        if self.policy.waivers:
             from metier.trust.waivers import weigh
 
-            kept, waived = weigh(findings, name, self.policy.waivers, self.now)
+            holding = [waiver for waiver in self.policy.waivers if not (foreign and waiver.name)]
+            kept, waived = weigh(findings, name, holding, self.now)
             found = [Waived(finding, f"{by.reason} (until {by.expires})", by.told_by) for finding, by in waived]
             findings = kept
-        if self.baseline is not None:
+        if self.baseline is not None and (self.given or not foreign):
             found += [Waived(one, "accepted in the baseline", BASELINE) for one in findings
                       if self.baseline.accepts(name, one.fingerprint)]  # fmt: skip
         return tuple(found)
@@ -90,7 +101,31 @@ def terms_of(library: Library, ruleset: str, policy: str | None, baseline: str |
     now = _day(library.ports.clock_ns())
     for problem in (*chosen.problems, *lapsed(chosen.waivers, now)):
         _warn(library, problem)
-    return Terms(ruleset, chosen, _baseline(library, chosen, baseline), now)
+    accepted = _baseline(library, chosen, baseline)
+    strangers = _strangers(library) if chosen.waivers or accepted is not None else bool
+    return Terms(ruleset, chosen, accepted, now, strangers, given=baseline is not None)
+
+
+_OWN = frozenset({"user", "system", "admin", "plugin"})
+
+
+def _strangers(library: Library) -> Callable[[str], bool]:
+    """Give what tells whether a skill lies in a project that nobody trusts, whichever folder one asks from."""
+    from metier.discover import env as host
+    from metier.discover.scopes import project_root_candidates
+    from metier.trust import disk as store
+
+    trusts = store.read(library.data).trusts
+    roots, markers = library.roots(), library.settings.root_markers
+
+    def is_foreign(path: str) -> bool:
+        for root in roots:
+            if f"{path}/".startswith(root.location.rstrip("/") + "/") and (root.project or root.scope in _OWN):
+                return bool(root.project) and not trusts(root.project)
+        project = host.project_root(project_root_candidates(disk.real(path)), markers)
+        return any(disk.is_there(f"{project}/{marker}") for marker in markers) and not trusts(project)
+
+    return is_foreign
 
 
 def _chosen(library: Library, preset: str | None) -> Policy:

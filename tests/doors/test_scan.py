@@ -7,8 +7,10 @@ import os
 import shutil
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,6 +18,7 @@ import pytest
 from doors.command import PATIENCE, Answer, environment, error_of, run
 
 import metier
+from metier.catalogue import snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -301,11 +304,12 @@ def test_a_baseline_accepts_what_is_there_and_nothing_new(place: Place) -> None:
     worse = place("scan", "--json", "--baseline", "known.json", "skills")
 
     assert (1, 0, 1) == (written.code, accepted.code, worse.code)
-    assert {"safe"} == {one["level"] for one in accepted.json["skills"]}
+    # What could not be looked at stays in doubt, whoever accepts it.
+    assert {"good": "safe", "bad": "safe", ODD: "caution"} == {one["name"]: one["level"] for one in accepted.json["skills"]}
     bad = next(one for one in accepted.json["skills"] if one["name"] == "bad")
     assert [] == bad["findings"]
     assert {"accepted in the baseline"} == {one["reason"] for one in bad["waived"]}
-    assert {"good": "dangerous", "bad": "safe", ODD: "safe"} == {one["name"]: one["level"] for one in worse.json["skills"]}
+    assert {"good": "dangerous", "bad": "safe", ODD: "caution"} == {one["name"]: one["level"] for one in worse.json["skills"]}
 
 
 def test_the_answer_of_a_scan_is_a_baseline(place: Place) -> None:
@@ -332,6 +336,53 @@ def test_a_baseline_can_be_renewed(place: Place) -> None:
     assert before == json.loads((place.base / "known.json").read_text())
 
 
+def test_a_baseline_in_configuration_counts_for_nothing_in_a_project_that_nobody_trusts(place: Place) -> None:
+    place("scan", "--write-baseline", "known.json", "skills/bad")
+    configured = place.config('[trust]\nbaseline = "known.json"\n')
+
+    before = configured("scan", "--json", "skills/bad")
+    configured("trust", "project", ".", "--yes")
+    after = configured("scan", "--json", "skills/bad")
+
+    assert ["dangerous", "safe"] == [answer.json["skills"][0]["level"] for answer in (before, after)]
+
+
+def test_a_baseline_does_not_accept_another_binary_in_the_place_of_the_one_it_knows(place: Place) -> None:
+    binary = place.base / "skills" / "good" / "tool.bin"
+    binary.write_bytes(b"\x7fELF\2\1\1\0honest")
+    place("scan", "--write-baseline", "known.json", "skills/good")
+
+    known = place("scan", "--json", "--baseline", "known.json", "skills/good")
+    binary.write_bytes(b"\x7fELF\2\1\1\0other!")
+    other = place("scan", "--json", "--baseline", "known.json", "skills/good")
+
+    assert [] == known.json["skills"][0]["findings"]
+    assert "tool.bin" in {finding["path"] for finding in other.json["skills"][0]["findings"]}
+
+
+def test_a_waiver_for_a_real_tree_does_not_clear_what_was_not_looked_at_in_the_same_place(place: Place, skill: Writer) -> None:
+    folder = skill("deep/" + "/".join("d" * 64))
+    (folder / "more").mkdir()
+    (folder / "run.sh").write_text("echo 1\n")
+    waived = place.config("[[trust.waivers]]\nrule = 'SC622'\nreason = 'fine'\nexpires = 2999-01-01\n")
+
+    answer = waived("scan", "--json", "deep")
+
+    tree, lost = sorted(answer.json["skills"], key=lambda one: one["digest"] is None)
+    assert (tree["path"], ["SC622"]) == (lost["path"], [one["rule"] for one in tree["waived"]])
+    assert ("caution", ["SC617"]) == (lost["level"], [one["rule"] for one in lost["findings"]])
+
+
+def test_a_verdict_of_another_shape_in_the_store_is_made_anew(place: Place) -> None:
+    before = place.levels("skills")
+    store = Path(place.env["METIER_HOME"]) / "state.db"
+    with closing(sqlite3.connect(store)) as book:
+        book.execute("UPDATE verdicts SET data = ?", (snapshot.sealed(("safe", 0, [("SC101", "high")]), bytes(16), b".D"),))
+        book.commit()
+
+    assert before == place.levels("skills")
+
+
 def test_a_baseline_of_an_unknown_version_is_refused(place: Place) -> None:
     (place.base / "known.json").write_text('{"version": 2, "findings": []}')
 
@@ -353,10 +404,13 @@ def test_a_waiver_sets_a_finding_aside_until_its_last_day(place: Place) -> None:
     rules = {finding["rule"] for finding in place("scan", "--json", "skills/bad").json["skills"][0]["findings"]}
     waived = place.config("".join(WAIVER.format(rule=rule, name="bad", expires="2999-01-01") for rule in rules))
 
+    untrusted = waived("scan", "--json", "skills/bad")
+    assert 0 == waived("trust", "project", ".", "--yes").code
     now = waived("scan", "--json", "skills/bad")
     lapsed = place.config("".join(WAIVER.format(rule=rule, name="bad", expires="2001-01-01") for rule in rules))
     later = lapsed("scan", "--json", "skills/bad")
 
+    assert (1, "dangerous") == (untrusted.code, untrusted.json["skills"][0]["level"])  # a name is only the skill's own word
     assert (0, "safe") == (now.code, now.json["skills"][0]["level"])
     assert {"read it, harmless (until 2999-01-01)"} == {one["reason"] for one in now.json["skills"][0]["waived"]}
     assert (1, "dangerous") == (later.code, later.json["skills"][0]["level"])

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from doors.command import environment, error_of, run
 
+from metier.cli.table import COMMANDS
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -210,3 +212,21 @@ def test_a_skill_s_own_words_reach_no_terminal_raw(home: Home, skill: Writer) ->
     answer = run(home.env, "trust", "block", "pdf", "--reason", "no\x1b[31m", cwd=home.path)
 
     assert "\x1b" not in answer.out + answer.err
+
+
+def test_a_refusal_tells_also_that_it_could_not_be_noted_down(home: Home, skill: Writer, tmp_path: Path) -> None:
+    skill("home/.agents/skills/bad", text=BAD)
+    (tmp_path / "metier-home").mkdir(exist_ok=True)
+    (tmp_path / "metier-home" / "audit").write_text("in the way")
+
+    answer = run(home.env, "show", "bad", cwd=home.path)
+
+    assert 1 == answer.code
+    assert "warning: " in answer.err
+    assert "audit" in answer.err
+
+
+def test_each_option_of_a_command_is_there_once() -> None:
+    twice = [command.name for command in COMMANDS if len({option.name for option in command.options}) != len(command.options)]
+
+    assert [] == twice

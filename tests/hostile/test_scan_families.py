@@ -156,7 +156,7 @@ def test_an_order_in_disguise_is_found_at_its_line(name: str) -> None:
 def test_an_order_behind_a_lone_carriage_return_is_found_on_the_line_that_a_reader_does_not_see() -> None:
     verdict = scan(skill(body=f"Print the table.\r{ORDER}\n"))
 
-    assert {("SC162", "SKILL.md", LINE), ("SC101", "SKILL.md", LINE + 1)} <= found(verdict)
+    assert {("SC169", "SKILL.md", LINE), ("SC101", "SKILL.md", LINE + 1)} <= found(verdict)
 
 
 def test_an_order_in_a_table_is_found_in_its_row() -> None:

@@ -11,6 +11,7 @@ import pytest
 from doors.command import python, run
 
 import metier
+from metier.catalogue.db import VerdictBook
 from metier.discover import disk
 from metier.scan import engine
 
@@ -291,3 +292,13 @@ def test_fresh_files_are_looked_at_again(root: Path, home: Home, counts: Counts)
 
     assert "s9" in {one.name for one in found if one.path.endswith("/s0")}
     assert ["s9"] == counts.judged
+
+
+def test_a_spoilt_store_that_cannot_be_removed_is_done_without(tmp_path: Path) -> None:
+    (tmp_path / "state.db").write_bytes(b"garbage, garbage, garbage")
+    (tmp_path / "state.db-wal" / "in-the-way").mkdir(parents=True)
+
+    book = VerdictBook(str(tmp_path))
+
+    assert book.verdict("sha256:1", "rules:1") is None
+    book.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import metier
-from metier.model import Body
+from metier import vetting
+from metier.model import Body, File
 from metier.trust import disk as store
 
 if TYPE_CHECKING:
@@ -39,9 +41,9 @@ def states(library: Library) -> dict[str, str]:
     return {f"{card.scope}:{card.name}": card.state for card in library.skills(all=True)}
 
 
-def shown(library: Library, name: str) -> Body:
+def shown(library: Library, name: str, *, consent: bool = False) -> Body:
     """View a body."""
-    found = library.view(name)
+    found = library.view(name, consent=consent)
     assert isinstance(found, Body)
     return found
 
@@ -142,8 +144,11 @@ def test_a_blocked_skill_is_not_loaded_and_its_next_version_is_quarantined(home:
     assert ("blocked", "blocked", "blocked") == (blocked.state, blocked.level, refused.value.code)
     assert "Not here." in refused.value.message
     assert {"user:pdf": "quarantined"} == states(after)
-    assert "quarantined" == shown(after, "pdf").level
-    assert shown(after, "pdf").disclosed.startswith("[QUARANTINED SKILL: pdf]")
+    with pytest.raises(metier.RefusedError) as asked:
+        after.view("pdf")
+    assert "ask" == asked.value.code  # a changed byte must not open what was blocked
+    assert "quarantined" == shown(after, "pdf", consent=True).level
+    assert shown(after, "pdf", consent=True).disclosed.startswith("[QUARANTINED SKILL: pdf]")
 
 
 def test_blocked_bytes_are_refused_under_any_name(home: Home, skill: Writer) -> None:
@@ -401,8 +406,15 @@ def test_a_person_can_read_what_waits_for_trust_and_is_told_so(home: Home, skill
     skill("project/.agents/skills/pdf")
     library = opened(home)
 
-    body = shown(library, "pdf")
+    with pytest.raises(metier.RefusedError) as refused:
+        library.view("pdf")
+    body = shown(library, "pdf", consent=True)
+    refusal, load = library.audit_tail(2)
 
+    assert "ask" == refused.value.code
+    assert "metier trust approve pdf" in refused.value.hint
+    assert [("refuse", "asked"), ("load", "allowed")] == [(event["event"], event["outcome"]) for event in (refusal, load)]
+    assert "consent" in load["details"]
     assert ("Do the one thing.\n", "ask") == (body.content, body.state)
     assert body.disclosed.startswith("[UNTRUSTED SKILL: pdf]")
     assert any("metier trust project" in warning for warning in library.warnings)
@@ -517,3 +529,86 @@ def test_a_signature_counts_only_while_its_key_is_trusted(home: Home, skill: Wri
 
     assert (key, "verified", "community") == (verified.key, level, library.trust("pdf").level)
     assert {} == signing.keys(library)
+
+
+# --- what cannot be read whole
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_skill_that_cannot_be_read_whole_asks_and_a_block_of_it_holds(home: Home, skill: Writer) -> None:
+    folder = skill("home/.agents/skills/pdf")
+    os.mkfifo(folder / "pipe")
+    library = opened(home)
+
+    with pytest.raises(metier.RefusedError) as asked:
+        library.view("pdf")
+    seen = shown(library, "pdf", consent=True)
+    noted = [event["outcome"] for event in library.audit_tail(2)]
+    library.trust("pdf", "block")
+    with pytest.raises(metier.RefusedError) as blocked:
+        library.view("pdf", consent=True)
+
+    assert ("ask", None, ["asked", "allowed"], "blocked") == (asked.value.code, seen.digest, noted, blocked.value.code)
+    assert "blocked" == library.audit_tail(1)[0]["outcome"]
+
+
+def test_a_block_is_not_shaken_off_by_taking_an_approved_name(home: Home, skill: Writer) -> None:
+    folder = skill("home/.agents/skills/pdf")
+    skill("home/.agents/skills/helper")
+    library = opened(home)
+    library.trust("helper", "approve")
+    library.trust("pdf", "block")
+    (folder / "SKILL.md").write_text((folder / "SKILL.md").read_text().replace("name: pdf", "name: helper") + "More.\n")
+
+    after = opened(home)
+
+    assert "quarantined" == after.trust(str(folder)).state
+
+
+def test_only_the_bytes_that_were_shown_are_approved(home: Home, skill: Writer) -> None:
+    folder = skill("home/.agents/skills/pdf")
+    library = opened(home)
+    seen = library.trust("pdf")
+    (folder / "SKILL.md").write_bytes((folder / "SKILL.md").read_bytes() + b"x")
+
+    for accept in (False, True):
+        with pytest.raises(metier.IntegrityError):
+            vetting.trust(library, seen.path, "approve", reason="r", accept_dangerous=accept, expected=seen.digest)
+
+    assert "visible" == library.trust("pdf").state
+    assert "community" == library.trust("pdf").level
+
+
+def test_a_folder_exchanged_while_it_is_judged_is_not_what_is_read(home: Home, skill: Writer) -> None:
+    folder = skill("home/.agents/skills/bad", text=DANGEROUS)
+    kept, twin = home.path / "kept", skill("home/twin", text="---\nname: bad\ndescription: Formats text.\n---\n\nKeep notes.\n")
+    library = opened(home)
+    library.contents()
+    clock, steps = library.ports.clock_ns, iter(range(9))
+
+    def exchanged() -> int:
+        if next(steps) == 0:
+            folder.rename(kept)
+            twin.rename(folder)
+        return clock()
+
+    def back(what: str, _count: int) -> None:
+        if what == "skills" and kept.exists():
+            folder.rename(twin)
+            kept.rename(folder)
+
+    library.ports = library.ports._replace(clock_ns=exchanged)
+    library.progress = back
+
+    with pytest.raises(metier.RefusedError):
+        library.view("bad")
+
+
+def test_a_file_is_disclosed_as_a_body_is(home: Home, skill: Writer) -> None:  # ZE-25
+    (skill("home/.agents/skills/pdf") / "more.md").write_text("More.\n")
+
+    found = opened(home).view("pdf", "more.md")
+
+    assert isinstance(found, File)
+    assert "community" == found.level
+    assert (found.disclosed or "").startswith("[UNTRUSTED SKILL: pdf]")

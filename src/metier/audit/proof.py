@@ -41,7 +41,7 @@ class _Walk:
         self.last = START
         self.at_head = START.hash if head and head.link.seq == 0 else ""
         self.lines = self.events = self.torn = 0
-        self.ended, self.keyless = True, False
+        self.ended = True
         self.junk = Junk()
         self.fault = ""
         self.bad: tuple[int, str] | None = None
@@ -56,7 +56,6 @@ class _Walk:
             self.junk.add(raw)
             return
         self.events += 1
-        self.keyless = self.keyless or (self.key is None and "hmac" in record)
         if self.junk.lines:
             self._settle_junk(record)
         self._judge(record)
@@ -80,7 +79,7 @@ class _Walk:
         """Give what is worth knowing about a log that is good."""
         if self.junk.lines:
             return "the last line is only half there: a process was stopped while writing it"
-        return "the key that these events were written with is gone: only the chain was checked" if self.keyless else ""
+        return ""
 
     def _wrong(self, number: int, reason: str) -> None:
         if self.bad is None:
@@ -105,6 +104,8 @@ class _Walk:
             self._wrong(here, "this event does not follow from the one before it")
         elif seal_of(record, self.key, LINE_SEALS) == "bad":
             self._wrong(here, "this event was not written with the key of this log")
+        elif self.key is None and "hmac" in record:
+            self._wrong(here, "the key that this event was written with is gone: whoever took it could have written all of it")
         elif record["event"] == UNSEALED:
             self._wrong(here, "the head record was missing or wrong when this event was written; events before it may be gone")
         elif self.head and (seq > sealed + 1 or (seq == sealed + 1 and not is_next(record, self.head, self.key))):

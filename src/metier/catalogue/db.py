@@ -40,8 +40,7 @@ class Book:
                 for statement in _SCHEMA:
                     connection.execute(statement)
             except sqlite3.DatabaseError:
-                if attempt == 0 and _is_corrupt(path):
-                    _remove(path)
+                if attempt == 0 and _is_corrupt(path) and _removed(path):
                     continue
                 return None
             except OSError:
@@ -65,9 +64,7 @@ class Book:
     def _begin_anew(self) -> None:
         self.waiting.clear()
         self.close()
-        try:
-            _remove(self.path)
-        except OSError:
+        if not _removed(self.path):
             return
         self.connection = self._opened(self.folder) if self.folder else None
 
@@ -135,7 +132,12 @@ def _is_corrupt(path: str) -> bool:
         return False
 
 
-def _remove(path: str) -> None:
-    for suffix in ("", "-wal", "-shm"):
-        if os.path.exists(path + suffix):
-            os.unlink(path + suffix)
+def _removed(path: str) -> bool:
+    """Take a spoilt file away; where that may not be done, it stays and is done without."""
+    try:
+        for suffix in ("", "-wal", "-shm"):
+            if os.path.exists(path + suffix):
+                os.unlink(path + suffix)
+    except OSError:
+        return False
+    return True

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from metier.model import Level
 
 JUDGED, VERDICT = b".J", b".D"
+FORMAT = 2
+"""Raised when what is written down here changes its shape or its meaning."""
+LEVELS = ("safe", "caution", "dangerous")
+HARMS = ("critical", "high", "medium", "low", "info")
+WORST = 100
 _NO_TOKEN = bytes(16)
 _SMALL = 200
 """Fewer bytes than this are not worth compressing."""
@@ -43,6 +48,8 @@ class Judged(NamedTuple):
     level: Level
     score: int
     findings: tuple[Finding, ...]
+    lost: bool = False
+    """Whether it could not be looked at: then it has one finding, and no tree."""
 
 
 class Folder(NamedTuple):
@@ -88,13 +95,36 @@ def decode(data: bytes | None, path: str, name: str, digest: Digest) -> Judged |
     found = snapshot.opened(data, VERDICT)
     if found is None:
         return None
-    level, score, findings = found[1]
-    return Judged(path, name, digest, level, score, tuple(map(Finding._make, findings)))
+    try:
+        level, score, findings = found[1]
+        read = Judged(path, name, digest, level, score, tuple(map(Finding._make, findings)))
+    except (TypeError, ValueError):
+        return None
+    return read if _is_sound(read) else None
+
+
+def under(ruleset: str) -> str:
+    """Name the rules and the format: what was written by another edition of either is not found."""
+    return f"{ruleset}/{FORMAT}"
+
+
+def _is_sound(judged: Judged) -> bool:
+    """Tell whether what was read back has the shape of a verdict."""
+    if judged.level not in LEVELS or type(judged.score) is not int or not 0 <= judged.score <= WORST:
+        return False
+    return all(
+        len(finding) == len(Finding._fields)
+        and finding.severity in HARMS
+        and type(finding.line) is int
+        and type(finding.column) is int
+        and all(isinstance(text, str) for text in (*finding[:4], *finding[6:]))
+        for finding in judged.findings
+    )
 
 
 def encode_folder(paths: Iterable[bytes], keys: bytes, judged: Sequence[Judged]) -> bytes:
     """Write down all that was judged below a place, with the paths below it and their keys."""
-    rows: list[tuple[Any, ...]] = [(*one[:5], [tuple(finding) for finding in one.findings]) for one in judged]
+    rows: list[tuple[Any, ...]] = [(*one[:5], [tuple(finding) for finding in one.findings], one.lost) for one in judged]
     return snapshot.sealed((b"\0".join(paths), keys, rows), _NO_TOKEN, JUDGED)
 
 
@@ -103,6 +133,11 @@ def folder_of(data: bytes | None) -> Folder | None:
     found = snapshot.opened(data, JUDGED)
     if found is None:
         return None
-    paths, keys, rows = found[1]
     make = Finding._make
-    return Folder(paths.split(b"\0"), keys, [Judged._make((*row[:5], tuple(map(make, row[5])))) for row in rows])
+    try:
+        paths, keys, rows = found[1]
+        judged = [Judged._make((*row[:5], tuple(map(make, row[5])), row[6])) for row in rows]
+        folder = Folder(paths.split(b"\0"), keys, judged)
+    except (TypeError, ValueError, AttributeError, IndexError):
+        return None
+    return folder if all(len(finding) == len(Finding._fields) for one in judged for finding in one.findings) else None

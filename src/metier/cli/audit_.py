@@ -17,7 +17,7 @@ SHOWN = 20
 GOOD = frozenset({"ok", "allowed", "approved", "installed", "done", "kept"})
 NOTHING_YET = """Nothing has been noted down yet.
 
-next: metier trust approve NAME, metier add SOURCE and metier run NAME each leave a line here
+next: metier show NAME and metier trust approve NAME each leave a line here
 """
 KEYS = {
     "ok": "sealed with the key of this log",

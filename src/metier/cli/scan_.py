@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from metier import cli
 from metier.cli import output
 from metier.disclose.wire import quoted  # type: ignore[attr-defined]
@@ -29,21 +31,24 @@ def run(values: Values) -> int:
     style = cli.text_of(values["format"])
     if values["json"] and style not in {None, "json"}:
         raise UsageError(f"--json and --format {style} contradict each other", hint="leave one of them out")
-    with cli.library(values) as m:
-        scanned = m.scan(paths, policy=cli.text_of(values["policy"]), baseline=cli.text_of(values["baseline"]))
-        accepted = cli.text_of(values["write_baseline"])
-        count = m.write_baseline(accepted, scanned) if accepted is not None else 0
-        shown = _grave_enough(scanned, cli.text_of(values["min_severity"]))
-        if style == "sarif":
-            output.write(output.json_text(_sarif(m, shown)) + "\n")
-        elif style == "json" or values["json"]:
-            _write_json(shown)
-        else:
-            _write_text(shown)
-            if accepted is not None:
-                output.write(f"{_counted(count, 'finding')} written to {output.clean(accepted)}\n")
-    for warning in m.warnings:
-        output.note(f"warning: {warning}")
+    library = cli.library(values)
+    try:
+        with library as m:
+            scanned = m.scan(paths, policy=cli.text_of(values["policy"]), baseline=cli.text_of(values["baseline"]))
+            accepted = cli.text_of(values["write_baseline"])
+            count = m.write_baseline(accepted, scanned) if accepted is not None else 0
+            shown = _grave_enough(scanned, cli.text_of(values["min_severity"]))
+            if style == "sarif":
+                output.write(output.json_text(_sarif(m, shown)) + "\n")
+            elif style == "json" or values["json"]:
+                _write_json(shown)
+            else:
+                _write_text(shown)
+                if accepted is not None:
+                    output.write(f"{_counted(count, 'finding')} written to {output.clean(accepted)}\n")
+    finally:
+        for warning in library.warnings:
+            output.note(f"warning: {warning}")
     return 1 if any(one.level == "dangerous" for one in scanned) else 0
 
 
@@ -85,16 +90,14 @@ def _skill_json(one: Scanned) -> str:
 def _finding_json(finding: Finding) -> str:
     rule, severity, category, path, line, column, evidence, why, hint, mark = finding
     q = quoted
-    return (f'{{"rule":{q(rule)},"severity":"{severity}","category":"{category}","path":{q(path)},"line":{line},"column":{column},'
-            f'"evidence":{q(evidence)},"why":{q(why)},"hint":{q(hint)},"fingerprint":"{mark}"}}')  # fmt: skip
+    return (f'{{"rule":{q(rule)},"severity":{q(severity)},"category":{q(category)},"path":{q(path)},"line":{line},'
+            f'"column":{column},"evidence":{q(evidence)},"why":{q(why)},"hint":{q(hint)},"fingerprint":{q(mark)}}}')  # fmt: skip
 
 
 # --- SARIF
 
 
 def _sarif(m: Library, scanned: Sequence[Scanned]) -> dict[str, object]:
-    import os
-
     from metier import __version__, configuration
     from metier.scan import sarif
     from metier.scan.ruleset import RULES
@@ -141,7 +144,7 @@ def _skill_lines(one: Scanned, severities: Mapping[str, str]) -> Iterator[str]:
 
 
 def _finding_lines(one: Scanned, finding: Finding, severity: str) -> str:
-    whole = one.path.endswith(f"/{finding.path}") or finding.path in {"", "."}
+    whole = finding.path in {"", "."} or (one.path.endswith(f"/{finding.path}") and not os.path.isdir(one.path))
     place = one.path if whole else f"{one.path}/{finding.path}"
     at = f":{finding.line}:{finding.column}" if finding.line else ""
     title, _, why = finding.why.partition(". ")

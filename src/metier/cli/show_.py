@@ -15,10 +15,13 @@ def run(values: Values) -> int:
     """Show a body, or one file."""
     operands = values["operands"]
     assert isinstance(operands, list)
-    with cli.library(values) as m:
-        shown = m.view(operands[0], cli.text_of(values["file"]))
-    for warning in m.warnings:
-        output.note(f"warning: {warning}")
+    library = cli.library(values)
+    try:
+        with library as m:
+            shown = m.view(operands[0], cli.text_of(values["file"]), consent=True)  # a person asked for this very skill
+    finally:
+        for warning in library.warnings:
+            output.note(f"warning: {warning}")
     if values["json"]:
         output.write(output.json_text(_json(shown)) + "\n")
     elif isinstance(shown, File):

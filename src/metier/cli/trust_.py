@@ -32,10 +32,13 @@ def run(values: Values) -> int:
         raise UsageError(f"metier trust cannot '{verb}'", hint=f"it can: {', '.join(verbs)}")
     if verb not in {"keys", "project"} and len(rest) != 1:
         raise UsageError(f"metier trust {verb} needs {'one NAME' if rest else 'a NAME'}", hint="see: metier trust --help")
-    with cli.library(values) as m:
-        verbs[verb](m, values, verb, rest)
-    for warning in m.warnings:
-        output.note(f"warning: {warning}")
+    library = cli.library(values)
+    try:
+        with library as m:
+            verbs[verb](m, values, verb, rest)
+    finally:
+        for warning in library.warnings:
+            output.note(f"warning: {warning}")
     return 0
 
 
@@ -50,10 +53,11 @@ def _approve(m: Library, values: Values, _verb: str, rest: list[str]) -> None:
     reason, level = cli.text_of(values["reason"]) or "", cli.text_of(values["level"]) or "verified"
     now = m.trust(name)
     if not accept and m.trust_policy.counted(now.verdict) == "dangerous":
-        m.trust(name, "approve")  # which refuses it, and says why; there is nothing to ask
+        vetting.trust(m, now.path, "approve", expected=now.digest or "")  # which refuses it, and says why; there is nothing to ask
     _agreed(values, f"{_text(now)}\nApprove these bytes of {output.clean(now.name)} as {level}?")
     known = next(known for known in ("verified", "trusted") if known == level)
-    _print(vetting.trust(m, name, "approve", reason=reason, accept_dangerous=accept, level=known), values)
+    done = vetting.trust(m, now.path, "approve", reason=reason, accept_dangerous=accept, level=known, expected=now.digest or "")
+    _print(done, values)
 
 
 def _unblock(m: Library, values: Values, verb: str, rest: list[str]) -> None:

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 MAX_SENTENCE = 60
 """Words after which a sentence ends, whatever the text says: no rule looks further."""
 
+# Groups: a plain word, an address, a path or dotted word, the end of a sentence. Most tokens are plain words, so they come first.
 _TOKEN = re.compile(
-    r"(?P<url>https?://[^\s)\]>\"'`]{1,300})"
-    r"|(?P<word>[~./$@]{0,3}[^\W\d][\w]*(?:['\u2019\-.][^\W\d][\w]*){0,8})"
-    r"|(?P<end>[.!?:;](?=\s|$)|\n[ \t]*(?:\n|[-*+>#|]|\d{1,3}[.)])|```|~~~)"
+    r"([^\W\d]\w*+(?:['\-][^\W\d]\w*+){0,8}+(?!://|\.[^\W\d]))"
+    r"|(https?://[^\s)\]>\"'`]{1,300})"
+    r"|([~./$@]{1,3}[^\W\d]\w*(?:['\-.][^\W\d]\w*){0,8}|[^\W\d]\w*(?:['\-.][^\W\d]\w*){0,8})"
+    r"|([.!?:;](?=\s|$)|\n[ \t]*(?:\n|[-*+>#|]|\d{1,3}[.)])|```|~~~)"
 )
-_PHRASE_WORDS = 5
+_WORD, _URL, _PATH, _END = 1, 2, 3, 4
 
 
 class Mention(NamedTuple):
@@ -78,40 +80,55 @@ def _lexicon() -> tuple[dict[str, tuple[str, ...]], dict[str, list[tuple[tuple[s
 
 
 _WORDS, _PHRASES = _lexicon()
+_KNOWN = _WORDS.keys() | _PHRASES.keys()
 
 
 def sentences(text: str) -> list[Sentence]:
     """Cut a normalised text into sentences, each with the concepts in it; those without any are left out."""
     found: list[Sentence] = []
-    words: list[tuple[str, int, int]] = []
-    for match in _TOKEN.finditer(text):
-        kind = match.lastgroup
-        if kind == "end" or len(words) >= MAX_SENTENCE:
-            _keep(words, found)
-            words = []
-        if kind == "word":
-            words.append((match.group().lower(), match.start(), match.end()))
-        elif kind == "url":
-            words.append(("http-url", match.start(), match.end()))
-    _keep(words, found)
-    return found
+    words: list[str] = []
+    places: list[re.Match[str]] = []
+    telling: list[int] = []
+    known = _KNOWN
+    for match in _TOKEN.finditer(_lowered(text)):
+        kind = match.lastindex
+        if kind == _END or len(words) >= MAX_SENTENCE:
+            if telling:
+                found.append(_sentence(words, places, telling))
+                telling = []
+            words, places = [], []
+            if kind == _END:
+                continue
+        word = match.group() if kind != _URL else "http-url"
+        if word in known or kind == _PATH:
+            telling.append(len(words))
+        words.append(word)
+        places.append(match)
+    if telling:
+        found.append(_sentence(words, places, telling))
+    return [sentence for sentence in found if sentence.mentions]
 
 
-def _keep(words: list[tuple[str, int, int]], found: list[Sentence]) -> None:
-    if not words:
-        return
+def _lowered(text: str) -> str:
+    """Lower a text without moving anything: a letter whose small form is longer stays as it is."""
+    low = text.lower()
+    if len(low) != len(text):
+        low = "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
+    return low.replace("\u2019", "'")
+
+
+def _sentence(words: list[str], places: list[re.Match[str]], telling: list[int]) -> Sentence:
     mentions: list[Mention] = []
-    for at, (word, start, end) in enumerate(words):
-        word = word.replace("\u2019", "'")  # noqa: PLW2901 - the same word, as the lexicon spells it
+    for at in telling:
+        word, (start, end) = words[at], places[at].span()
         mentions.extend(Mention(concept, at, at, start, end) for concept in _WORDS.get(word, ()))
-        if "." in word or "/" in word or word[0] in "~$@":
+        if places[at].lastindex == _PATH:
             mentions.extend(Mention(concept, at, at, start, end) for concept in _parts(word))
         for rest, concept in _PHRASES.get(word, ()):
             last = at + len(rest)
-            if last < len(words) and all(words[at + 1 + n][0] == part for n, part in enumerate(rest)):
-                mentions.append(Mention(concept, at, last, start, words[last][2]))
-    if mentions:
-        found.append(Sentence(tuple(mentions), words[0][1], words[-1][2], len(words)))
+            if tuple(words[at + 1 : last + 1]) == rest:
+                mentions.append(Mention(concept, at, last, start, places[last].end()))
+    return Sentence(tuple(mentions), places[0].start(), places[-1].end(), len(words))
 
 
 def _parts(word: str) -> Iterator[str]:

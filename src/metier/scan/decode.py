@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import zlib
 from binascii import a2b_base64
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.scan.kinds import magic_of, wide
@@ -20,7 +21,8 @@ SHORTEST = 24  # characters of base64 or hex that are worth a look
 LONGEST = 64 * 1024  # characters that one stretch may give
 TOTAL = 256 * 1024  # and all of them together
 NEAR = 400  # characters between a word such as "rot13" and the string that it is about
-MOST = 200  # stretches told of in one text
+MOST = 1000  # stretches told of in one text
+LEFT_OUT = "left out"  # the kind of a last, empty one that stands for what was not decoded
 
 
 class Decoded(NamedTuple):
@@ -74,22 +76,29 @@ def layers(text: str, depth: int = 3) -> list[Decoded]:
     """Decode what is encoded in a text, and what is encoded in that, to a depth; places are those of the outermost stretch."""
     left = min(TOTAL, 4 * len(text) + 4096)
     found: list[Decoded] = []
+    cut = False
     waiting = [("", 0, 0, text, depth)]
     while waiting and len(found) < MOST and left > 0:
         outer, start, end, inner, depth_left = waiting.pop()
         for kind, first, last, raw in _stretches(inner):
             if left <= 0 or len(found) == MOST:
+                cut = True
                 break
             said, how, cost = _said(raw, min(left, LONGEST))
             left -= cost
             if said is None:
                 continue
+            cut = cut or cost >= LONGEST
             whole = f"{outer}>{kind}{how}" if outer else f"{kind}{how}"
             place = (start, end) if outer else (first, last)
             found.append(Decoded(whole, *place, said))
-            if depth_left > 1 and said:
+            if said and depth_left <= 1:
+                cut = cut or any(_said(more, NEAR)[0] is not None for _, _, _, more in islice(_stretches(said), 8))
+            elif said:
                 waiting.append((whole, *place, said, depth_left - 1))
     found.sort(key=lambda one: one.start)
+    if cut or waiting:
+        found.append(Decoded(LEFT_OUT, 0, len(text), ""))
     return found
 
 

@@ -46,7 +46,8 @@ _EXTENSIONS = {
         "font": "ttf otf woff woff2 eot ttc", "pdf": "pdf", "media": "mp3 mp4 wav ogg flac m4a mov avi mkv webm mid m4v",
         "archive": "zip tar gz tgz bz2 xz 7z rar zst jar whl skill apk deb rpm",
         "executable": "exe dll so dylib wasm class dex o bin",
-        "bytecode": "pyc pyo", "document": "docx xlsx pptx odt ods odp epub doc xls ppt", "sqlite": "db sqlite sqlite3",
+        "bytecode": "pyc pyo",
+        "document": "docx xlsx pptx dotx xltx potx odt ods odp odg epub doc xls ppt", "sqlite": "db sqlite sqlite3",
     }.items()
     for extension in extensions.split()
 }  # fmt: skip
@@ -69,20 +70,34 @@ _MARKDOWN = re.compile(r"\n(?:```|~~~|#{2,6} )")
 
 def kind_of(path: str, data: bytes) -> str:
     """Say what a file is from its bytes, whatever its name says; `unknown` when they are neither text nor a known format."""
-    kind = magic_of(data)
+    kind, claimed = magic_of(data), claim_of(path)
+    if kind == "document" and (claimed != "document" or programs_in(data)):
+        return "archive"  # every office document is an archive; only its name and its entries say which of the two it is
     if kind:
         return kind
     head = data[:HEAD]
     text, problem = decoded(head if len(data) <= HEAD else _whole_characters(head))
     if problem and not _readable(text):
         return "unknown"
-    return _text_kind(text, _claimed(path))
+    return _text_kind(text, claimed)
 
 
 def mismatch(path: str, kind: str) -> bool:
-    """Tell whether a name promises something harmless and the content is code, an archive or a program."""
-    claimed = _claimed(path)
-    return kind in RISKY and (claimed in BINARY or claimed in PROSE)
+    """Tell whether a name promises something harmless or readable, and the content is code, an archive, a program or no text."""
+    claimed = claim_of(path)
+    if kind in CODE:
+        return claimed in BINARY or claimed in PROSE
+    if kind in RISKY:
+        return claimed in BINARY or claimed in PROSE or claimed in CODE
+    return kind in BINARY and (claimed in PROSE or claimed in CODE)
+
+
+def disguised(path: str, data: bytes) -> str:
+    """Name the format that a text's first bytes pretend to, '' when they do not; a readable name may begin as it likes."""
+    claimed = claim_of(path)
+    if claimed in PROSE or claimed in CODE or not _text_behind(data):
+        return ""
+    return announced(data)
 
 
 def decoded(data: bytes) -> tuple[str, str]:
@@ -128,7 +143,42 @@ def _whole_characters(head: bytes) -> bytes:
 
 
 def magic_of(data: bytes) -> str:
-    """Say what format a file's first bytes announce; nothing for text, and for formats that are not known."""
+    """Say what format a file is by its first bytes; nothing for text, whatever it begins with, and for unknown formats."""
+    kind = announced(data)
+    if kind in _SOFT and _text_behind(data):
+        return ""
+    return kind
+
+
+def _text_behind(data: bytes) -> bool:
+    """Tell text behind a format's mark from the format: all of them have zeros or other unprinted bytes within a kilobyte."""
+    if data.startswith(b"%PDF-") and b" obj" in data[:_SAMPLE] and b"startxref" in data[-_SAMPLE:]:
+        return False  # the one format that may be text throughout
+    head = data[_MARK : _MARK + _SAMPLE]
+    odd = sum(map(head.count, _UNPRINTED_BYTES))
+    if head.count(0) > _FEW or odd > _FEW + len(head) // 50 or len(head) < _LEAST:
+        return False
+    try:
+        _whole_characters(head).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def programs_in(data: bytes) -> bool:
+    """Say whether a zip has an entry that is a script or a program by its name."""
+    for mark, size, name in ((b"PK\x03\x04", 26, 30), (b"PK\x01\x02", 28, 46)):
+        at = data.find(mark)
+        while at >= 0:
+            length = int.from_bytes(data[at + size : at + size + 2], "little")
+            if data[at + name : at + name + length].lower().rstrip(b". ").endswith(_PROGRAMS):
+                return True
+            at = data.find(mark, at + 4)
+    return False
+
+
+def announced(data: bytes) -> str:
+    """Say what format a file's first bytes announce, true or not."""
     if not data:
         return ""
     for magic, kind in _BY_FIRST.get(data[0], ()):
@@ -169,10 +219,21 @@ def _readable(text: str) -> bool:
     return "\x00" not in sample and odd <= len(sample) // 50
 
 
+_SOFT = BINARY | {"archive"}
+_MARK = 8  # bytes of a mark that need not be text
+_SAMPLE = 1024
+_FEW = 3
+_LEAST = 12  # bytes behind a mark that can say anything
+_UNPRINTED_BYTES = tuple(bytes((code,)) for code in (*range(9), *range(14, 27), *range(28, 32), 127))
+_PROGRAMS = (
+    b".sh", b".bash", b".zsh", b".command", b".py", b".pyw", b".pyc", b".js", b".mjs", b".cjs", b".jse", b".ts", b".ps1", b".psm1",
+    b".bat", b".cmd", b".vbs", b".vbe", b".wsf", b".hta", b".scr", b".com", b".exe", b".dll", b".so", b".dylib", b".msi", b".lnk",
+    b".jar", b".class", b".php", b".pl", b".rb", b".lua", b".applescript", b".scpt", b".wasm", b".elf",
+)  # fmt: skip
 _UNPRINTED = tuple(chr(code) for code in (*range(1, 9), *range(14, 27), *range(28, 32), 127, 0xFFFD))
 
 
-def _claimed(path: str) -> str:
+def claim_of(path: str) -> str:
     """Say what a file's name promises."""
     name = path.rpartition("/")[2].lower()
     return _NAMES.get(name) or _EXTENSIONS.get(name.rpartition(".")[2] if "." in name else "", "")

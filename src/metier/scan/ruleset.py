@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from metier.scan import learned
+from metier.scan.disk import source_digest
 from metier.scan.rules import (
     combined,
     concepts,
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from metier.scan.rule import Rule
 
 EDITION = 1
-"""Raised whenever an analyzer changes what it finds without a change to a table."""
+"""Raised when verdicts are to be found anew although neither the code nor a table has changed."""
 
 TABLES = (prose, shell, python, javascript, powershell, scripts, supply, structure, declared, combined)
 
@@ -35,7 +36,7 @@ RULES: dict[str, Rule] = {rule.id: rule for table in TABLES for rule in table.RU
 
 @cache
 def ruleset_digest() -> str:
-    """Name the rules, the words they speak of and the learned weights: another digest, another verdict."""
+    """Name the code, the rules, the words they speak of and the learned weights: another digest, another verdict."""
     whole = hashlib.sha256(b"metier-ruleset-%d\n" % EDITION)
     parts = (sorted(RULES.values()), prose.SHAPES, concepts.WORDS, concepts.STEMS, concepts.PHRASES, places.CREDENTIALS,
              places.EXFILTRATION, places.PERSISTENCE, places.MEMORY, sorted(learned.RULES.items()), learned.DANGEROUS,
@@ -43,4 +44,5 @@ def ruleset_digest() -> str:
     for part in parts:
         whole.update(repr(part).encode("utf-8", "surrogatepass"))
     whole.update(learned.PASSAGES)
+    whole.update(source_digest().encode())
     return "rules:" + whole.hexdigest()[:16]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.scan.kinds import decoded, kind_of
+from metier.scan.kinds import claim_of, decoded, kind_of
 from metier.scan.markdown import Segment, code_of, context, segments
 from metier.scan.snippets import SIGNS, snippets
 from metier.scan.text import Hidden, Lines, Text, hidden, normalise
@@ -30,7 +30,11 @@ _FENCES = {
     **dict.fromkeys(("batch", "bat", "cmd", "dos"), "batch"),
     **dict.fromkeys(("php", "perl", "lua", "applescript"), ""),
 }  # fmt: skip
-MAX_SPANS = 200
+MAX_SPANS = 2000
+"""Commands in one text, in its sentences and in its settings each; what lies beyond is told of as not judged."""
+ODD = 512 * 1024  # bytes read, in a whole tree, of what is text by its name alone
+LEFT_OUT = "left out"
+"""The place of an empty stretch that stands for those beyond."""
 
 
 class Stretch(NamedTuple):
@@ -60,7 +64,7 @@ class Sheet(NamedTuple):
 
 
 def sheet_of(piece: Piece, kind: str) -> Sheet:
-    """Read a piece of a kind that is text."""
+    """Read a piece as text of a kind."""
     original, problem = decoded(piece.data)
     text = normalise(original)
     cut = tuple(segments(text.plain)) if kind == "markdown" else ()
@@ -70,6 +74,12 @@ def sheet_of(piece: Piece, kind: str) -> Sheet:
 def kind_of_piece(piece: Piece) -> str:
     """Say what a piece is by its content."""
     return "unknown" if piece.fault else kind_of(piece.path, piece.data)
+
+
+def reading_of(piece: Piece) -> str:
+    """Say as what a piece that is no text is read: a name that promises text is taken at its word, whatever the bytes are."""
+    claimed = "" if piece.fault else claim_of(piece.path)
+    return claimed if claimed in TEXTS else ""
 
 
 def stretches(sheet: Sheet) -> list[Stretch]:
@@ -84,10 +94,15 @@ def stretches(sheet: Sheet) -> list[Stretch]:
         if segment.place in {"fence", "code"}:
             lang = _FENCES.get(segment.lang.lower(), "" if segment.lang else "shell") or segment.lang.lower()
             found.append(Stretch(lang, code_of(plain, segment), segment.start, segment.place, context(plain, segment)))
-        elif segment.place == "code-span" and spans < MAX_SPANS and any(sign in code for sign in SIGNS):
+        elif segment.place == "code-span" and any(sign in code for sign in SIGNS):
             spans += 1
+            if spans > MAX_SPANS:
+                continue
             found.append(Stretch("shell", Text(code), segment.start, segment.place, context(plain, segment)))
-    found += (Stretch(*one) for one in islice(snippets(sheet.path, sheet.kind, plain, sheet.segments), MAX_SPANS))
+    more = snippets(sheet.path, sheet.kind, plain, sheet.segments)
+    found += (Stretch(*one) for one in islice(more, MAX_SPANS))
+    if spans > MAX_SPANS or next(more, None) is not None:
+        found.append(Stretch("", Text(""), 0, LEFT_OUT, frozenset()))
     return found
 
 

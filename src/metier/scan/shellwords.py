@@ -19,8 +19,10 @@ __all__ = ["Command", "Redirect", "Word", "commands", "program"]
 
 SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "rbash", "mksh"))
 _DEEPEST = 3
-_MOST = 20_000
+MOST = 20_000
 """How many commands one text may give. More than that is not a script that someone wrote."""
+LEFT_OUT = "left out"
+"""How an empty last command lies there that stands for all that was not taken apart."""
 _TAKES_COMMAND = frozenset(("su", "runuser", "script", "flock"))
 _SPEAKS = frozenset(("eval", "alias", "trap"))
 _PROFILE = re.compile(r"\.(?:sh|bash|zsh|command)$|rc$|profile$|/cron|\.git/hooks/|/init\.d/|/rc\.local$|zshenv$|/autostart/")
@@ -63,21 +65,24 @@ class _Script(NamedTuple):
 
 
 def commands(text: str) -> list[Command]:
-    """Return the commands of a shell text. Offsets count characters of that text."""
+    """Return the commands of a shell text. Offsets count characters of that text; an empty last one tells that some are missing."""
     found: list[Command] = []
     known: dict[str, str] = {}
     pipelines = 0
+    left = False
     level = [_Script(text, _Place(0), -1, "")]
-    for depth in range(_DEEPEST + 1):
+    for _ in range(_DEEPEST + 1):
         inner: list[_Script] = []
         for script in level:
             first = len(found)
-            if first > _MOST:
+            if first > MOST:
+                left = True
                 break
             pipelines = _read(script, known, found, pipelines)
-            if depth < _DEEPEST:
-                inner += _scripts(script, found, first)
+            inner += _scripts(script, found, first)
         level = inner
+    if left or level:
+        found.append(Command((), (), (), 0, 0, "", -1, -1, LEFT_OUT))
     return found
 
 

@@ -27,12 +27,12 @@ _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*+)"?')
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))")
 _PLAIN = {"n": "\n", "t": "\t", "r": "\n", "b": " ", "f": " "}
 _PAIR = re.compile(
-    r"^[ \t]*+(?:-[ \t]{1,8})?(?:[\"']?[\w.-]{1,60}[\"']?[ \t]{0,8}[:=][ \t]{1,8})?[\"'\[]{0,2}([^\n]{8,4000})", re.MULTILINE
+    r"^[ \t]*+(?:-[ \t]{1,8})?(?:[\"']?[\w.-]{1,60}[\"']?[ \t]{0,8}[:=][ \t]{1,8})?[\"'\[]{0,2}([^\n]{8,})", re.MULTILINE
 )
 _LINE = re.compile(
     r"^[ \t]*+(?:(?:[-*+>$%#]|\d{1,3}[.)])[ \t]++){0,3}(?:<!--[ \t]*+)?"
     r"((?:bash|sh|zsh|curl|wget|nc|ncat|netcat|socat|python3?|node|perl|ruby|php|eval|exec|echo|printf|sudo|rm|chmod|crontab|dd|mkfifo"
-    r"|powershell|pwsh|iwr|iex|env|cat|tar|zip|scp|ssh|rsync|dig|openssl|base64|source|nohup|export)[ \t][^\n]{4,4000})",
+    r"|powershell|pwsh|iwr|iex|env|cat|tar|zip|scp|ssh|rsync|dig|openssl|base64|source|nohup|export)[ \t][^\n]{4,})",
     re.MULTILINE,
 )
 _LINED = frozenset(("prose", "list", "quote", "html", "html-comment"))

@@ -17,6 +17,8 @@ class Piece(NamedTuple):
     """Where a symbolic link points, as written; empty for anything else."""
     fault: str = ""
     """Why the entry could not be read; empty when it was."""
+    sha256: bytes = b""
+    """Of the whole file, also of what was not kept; empty where nobody hashed it."""
 
     @property
     def cut(self) -> bool:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 OPEN, CLOSE = "\x02", "\x03"  # around a string
 SHELL_OPEN = "\x04"  # before a string that the language itself hands to a shell
-MAX_HITS = 200
 MAX_PER_RULE = 20
 _MARKS = {2: " ", 3: " ", 4: " "}
 
@@ -80,8 +79,9 @@ def match(seen: View, patterns: Iterable[Pattern]) -> list[Hit]:
     for row in patterns:
         if row.need and not any(word in seen.text for word in row.need):
             continue
-        for count, place in enumerate(row.regex.finditer(seen.text)):
-            if count >= MAX_PER_RULE * 2:
+        before = len(found)
+        for place in row.regex.finditer(seen.text):
+            if len(found) - before >= MAX_PER_RULE:
                 break
             first = seen.token(place.start())
             end = place.end()
@@ -104,12 +104,12 @@ def _follows(text: str, place: re.Match[str], row: Pattern) -> int:
 
 
 def tidy(hits: Iterable[Hit]) -> list[Hit]:
-    """Return the hits sorted, each rule once per place and at most twenty times, two hundred in all."""
+    """Return the hits sorted, each rule once per place and at most twenty times; no rule crowds out another."""
     kept: list[Hit] = []
     count: dict[str, int] = {}
     seen: set[tuple[str, int]] = set()
     for hit in sorted(hits, key=lambda hit: (hit.start, hit.rule, hit.end)):
-        if (hit.rule, hit.start) in seen or count.get(hit.rule, 0) >= MAX_PER_RULE or len(kept) >= MAX_HITS:
+        if (hit.rule, hit.start) in seen or count.get(hit.rule, 0) >= MAX_PER_RULE:
             continue
         seen.add((hit.rule, hit.start))
         count[hit.rule] = count.get(hit.rule, 0) + 1

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zlib import decompress
 
 from metier.scan import learned
-from metier.scan.passages import passages, strongest
+from metier.scan.passages import strongest
 from metier.scan.ruleset import RULES
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ BESIDE = 0.005
 MOST = {"critical": 3.5, "high": 2.2, "medium": 1.3, "low": 0.4, "info": 0.0}
 """What one rule may weigh however rare it is: a grave one is enough for *dangerous*, a medium one for *caution*."""
 BESIDE_MOST = 1.0
+TOGETHER = {"critical": 99.0, "high": 99.0, "medium": 1.6, "low": 0.8, "info": 0.0, "near": 1.6, "hidden": 1.0, "quiet": 1.4,
+            "passage": 1.5, "guard's passage": 0.5}  # fmt: skip
+"""What all evidence of one kind may weigh together. Of these, only grave rules reach *dangerous* by themselves."""
 UNHEARD = 5e-4
 """In what share of honest skills a rule is met that no labelled one has met."""
 PROSE = frozenset(("markdown", "text", "html", "yaml", "toml"))
@@ -41,10 +44,12 @@ PROSE = frozenset(("markdown", "text", "html", "yaml", "toml"))
 NEAR = 400
 """Characters within which two hits are neighbours."""
 NEIGHBOURS = 12
+ALONE = 0.7
+"""How much of a passage counts when no rule was met at all: words alone are slight evidence."""
 TOLD = 0.5
 """What a passage must weigh to be told of."""
 DOUBT = frozenset((
-    "SC163", "SC336", "SC602", "SC603", "SC605", "SC607", "SC608", "SC609", "SC611", "SC612", "SC616", "SC617", "SC618", "SC619",
+    "SC163", "SC336", "SC603", "SC605", "SC607", "SC608", "SC609", "SC611", "SC612", "SC616", "SC617", "SC618", "SC619",
     "SC802",
 ))  # fmt: skip
 """What could not be read, or only in part: such a skill is never called safe."""
@@ -112,19 +117,41 @@ def weight_of(feature: str, table: Mapping[str, Rule] = RULES) -> float:
     return learned.RULES[feature] if feature in learned.RULES else weight(feature, UNHEARD, table)
 
 
+def _is_grave(one: Seen, table: Mapping[str, Rule]) -> bool:
+    """Tell whether a finding is enough to look twice, however often honest skills have it too."""
+    return one.place not in QUIET and table[one.rule].severity in {"critical", "high"}
+
+
+def summed(weights: Mapping[str, float], table: Mapping[str, Rule] = RULES) -> float:
+    """Add weights up, group by group: no amount of slight evidence is worth one grave finding."""
+    groups: dict[str, float] = {}
+    for name, value in weights.items():
+        group = _group(name, table)
+        groups[group] = groups.get(group, 0.0) + value
+    return sum(min(value, TOGETHER[group]) for group, value in groups.items())
+
+
+def _group(feature: str, table: Mapping[str, Rule]) -> str:
+    if feature.startswith(("near:", "hidden:")):
+        return feature.partition(":")[0]
+    rule = table.get(feature.rstrip("~"))
+    return "quiet" if feature.endswith("~") else rule.severity if rule is not None else "info"
+
+
 def weigh(examined: Examined, table: Mapping[str, Rule] = RULES) -> Weighed:
     """Judge all that was seen."""
-    total = sum(weight_of(name, table) for name in features(examined.seen, table))
+    total = summed({name: weight_of(name, table) for name in features(examined.seen, table)}, table)
     best: tuple[int, str, int, int] = (0, "", 0, 0)
     for sheet, cut in zip(examined.sheets, examined.sentences, strict=True):
         if sheet.kind not in PROSE:
             continue  # code has analyzers; its words alone tell an uploader from a thief no better than a guess would
-        weighed, start, end = strongest(passages(sheet.text.plain, cut), _table())
+        weighed, start, end = strongest(sheet.text.plain, cut, _table())
         best = max(best, (weighed, sheet.path, start, end))
-    extra = max(0.0, best[0] * learned.PASSAGE_UNIT - learned.PASSAGE_FLOOR)
+    most = TOGETHER["guard's passage" if examined.guards else "passage"]
+    extra = min(max(0.0, best[0] * learned.PASSAGE_UNIT - learned.PASSAGE_FLOOR), most) * (1 if total else ALONE)
     level = level_of(total + extra)
-    if level == "safe" and any(one.rule in DOUBT for one in examined.seen):
-        level, total = "caution", max(total, learned.CAUTION)
+    if level == "safe" and any(one.rule in DOUBT or _is_grave(one, table) for one in examined.seen):
+        level, total, extra = "caution", learned.CAUTION, 0.0
     return Weighed(level, score_of(total + extra), best[1:] if extra >= TOLD else None)
 
 

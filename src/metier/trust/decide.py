@@ -4,11 +4,12 @@ The branches, first match first; every one of them is a row of the table test:
 
     these bytes are blocked, or its level is                            blocked
     these bytes are quarantined, or its level is                        quarantined
-    other bytes of this name were blocked or quarantined                quarantined
+    other bytes of this name were blocked or quarantined                quarantined; after a block, loading asks
     other bytes of this name were approved                              ask
     it lies in a project that nobody trusts                             ask
     otherwise                                                           visible
 
+A skill that cannot be read whole has no bytes to speak of: a block of its name holds, and whatever else is asked for.
 Approving these very bytes lifts the last four. Then the table has its say: where loading is blocked or asked for,
 the state follows, except under roots given by hand, which stay visible. No action is ever softer than the state.
 """
@@ -72,8 +73,12 @@ def decide(verdict: Verdict | None, provenance: Provenance, policy: Policy, appr
         level = least(level, "quarantined")
     approved = records.same if records.same is not None and records.same.state == "approved" else None
     actions = {phase: _action(verdict, policy, level, phase, approved) for phase in PHASES}
+    if digest is None or (records.other is not None and records.other.state == "blocked"):
+        actions["load"] = stricter(actions["load"], "ask")  # nobody can vouch for the first; the second must not gain by a byte
     state = _state_by_table(state, actions["load"], verdict, provenance)
     actions = {phase: stricter(action, _AT_LEAST[state]) for phase, action in actions.items()}
+    if digest is None and verdict is not None:
+        reasons.append("it cannot be read whole, so nothing about its bytes can be vouched for")
     reasons += _about_verdict(verdict, policy, approved, actions)
     return Decision(state, level, actions["install"], actions["load"], actions["run"], tuple(reasons), name, digest)
 

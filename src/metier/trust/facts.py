@@ -63,7 +63,7 @@ def standing(approvals: Iterable[Approval], name: str, digest: str | None, now: 
     """Find the records that bear on a skill. An approval binds name and digest (CO-7, CO-27); a block binds either.
 
     Of several digests of one name the gravest record counts, not the newest: otherwise approving one version would
-    let the next change of a blocked one through.
+    let the next change of a blocked one through. Where the bytes cannot be read whole, a block of the name holds.
     """
     own: Approval | None = None
     others: dict[str, Approval] = {}
@@ -82,7 +82,10 @@ def standing(approvals: Iterable[Approval], name: str, digest: str | None, now: 
     barring = _gravest(record for record in barred.values() if record.state != "approved")
     if own is not None or barring is not None:
         return Standing(same=_gravest(record for record in (own, barring) if record is not None))
-    return Standing(other=_gravest(others.values()))
+    other = _gravest(others.values())
+    if digest is None and other is not None and other.state == "blocked":
+        return Standing(same=other)  # bytes that cannot be told from the blocked ones count as those
+    return Standing(other=other)
 
 
 _GRAVITY = {"approved": 0, "quarantined": 1, "blocked": 2}

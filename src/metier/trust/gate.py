@@ -1,7 +1,8 @@
 """The load gate for code skills: a manifest or a look at the syntax tree decides about bytes, and only those bytes are compiled.
 
-A deny list is not a boundary: it stops code that reaches for the machine openly or by the known tricks. What runs afterwards
-still belongs in a sandbox. Whatever goes wrong in here is a refusal.
+It is a deny list and not a boundary (CO-15): it stops code that reaches for the machine openly or by the known tricks, and
+someone who looks long enough will find another. The boundary is the sandbox that the code then runs in.
+Whatever goes wrong in here is a refusal.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 import symtable
+import sys
 import warnings
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +33,7 @@ _UTF8 = frozenset({b"utf-8", b"utf8", b"utf_8", b"utf-8-sig", b"utf_8_sig"})
 _FORMAT_REACH = re.compile(r"\{[^{}]{0,200}?[.\[](__\w{1,40}__)")
 
 _REACHING = denied.ATTRIBUTES | denied.CALLS | denied.METHODS | denied.NAMES
+_FORBIDDEN = denied.ATTRIBUTES | denied.METHODS
 
 
 class Refusal(NamedTuple):
@@ -53,8 +56,11 @@ class Admission(NamedTuple):
     """`quarantine` when a file is not what its name promises."""
 
 
-def admit(name: str, data: bytes, manifest: Manifest, *, strict: bool = False) -> Admission:
-    """Decide whether a file's code may be loaded: trusted under this very name, or past the gate (CO-7, CO-10)."""
+def admit(name: str, data: bytes, manifest: Manifest, *, strict: bool = True) -> Admission:
+    """Decide whether a file's code may be loaded: trusted under this very name, or past the gate (CO-7, CO-10).
+
+    What the manifest does not name has nobody to vouch for it, so the gate is strict (CO-14) unless the caller knows better.
+    """
     digest = sha256_of(data)
     expected = manifest.skills.get(name)
     if expected == digest:
@@ -145,6 +151,9 @@ class _Look:
 
     def __init__(self, nodes: list[ast.AST], *, strict: bool) -> None:
         self.denied = denied.IMPORTS | denied.STRICT_IMPORTS if strict else denied.IMPORTS
+        self.own = _defined(nodes)
+        self.origins = _origins(nodes)
+        self.roots: dict[int, str] = {}
         self.found: list[Refusal] = []
         self.nodes = nodes
         self.judged: set[int] = set()
@@ -152,7 +161,8 @@ class _Look:
         self.system = {"sys"} | {alias.asname for alias in imports if alias.name == "sys" and alias.asname}
         # `import os.path` binds `os`, and a star may bind anything: then the bare name is the module.
         stars = any(alias.name == "*" for alias in imports)
-        self.modules = denied.OWNERS if stars else {alias.name.partition(".")[0] for alias in imports} & denied.OWNERS
+        named = {alias.name.partition(".")[0] for alias in imports} & denied.OWNERS
+        self.modules = denied.OWNERS | (self.denied - self.own - set(self.origins)) if stars else named
 
     def refuse(self, reason: str, node: ast.AST) -> None:
         self.found.append(Refusal(reason, getattr(node, "lineno", 0)))
@@ -171,8 +181,9 @@ class _Look:
         elif isinstance(node, ast.ImportFrom):
             self._import_from(node)
         elif isinstance(node, ast.MatchClass):
-            for attr in denied.ATTRIBUTES.intersection(node.kwd_attrs):
-                self.refuse(f"Dangerous reflection attribute: .{attr}", node)
+            for attr in node.kwd_attrs:
+                if attr in denied.ATTRIBUTES or self._is_foreign(attr):
+                    self.refuse(f"Dangerous reflection attribute: .{attr}", node)
 
     def _import(self, node: ast.Import) -> None:
         for alias in node.names:
@@ -184,14 +195,26 @@ class _Look:
         names = [alias.name for alias in node.names]
         # A name that another module has imported for itself is the same door: `from glob import os`.
         hidden = _REACHING.intersection(names) or (node.module == "sys" and ({"*"} | denied.SYS_ATTRIBUTES).intersection(names))
-        whole = [name for name in names if f"{module}.{name}" in denied.EXACT_IMPORTS or (node.level and self._is_denied(name))]
+        borrowed = node.level or module.partition(".")[0] in sys.stdlib_module_names
+        whole = [
+            name
+            for name in names
+            if _is_private(name) or f"{module}.{name}" in denied.EXACT_IMPORTS or (borrowed and name in self.denied)
+        ]
         if self._is_denied(node.module or "") or hidden or whole:
             self.refuse(f"Dangerous import: from {module}", node)
 
     def _is_denied(self, name: str) -> bool:
         if name in denied.SAFE_IMPORTS:
             return False
-        return name.partition(".")[0] in self.denied or name in denied.EXACT_IMPORTS
+        parts = name.split(".")
+        if parts[0] in self.denied or any(part.startswith("_") for part in parts):
+            return True
+        return any(f"{name}.".startswith(f"{exact}.") for exact in denied.EXACT_IMPORTS)
+
+    def _is_foreign(self, attr: str) -> bool:
+        """Tell whether a private name is one that this file does not define, so that it is another module's inside."""
+        return _is_private(attr) and attr not in self.own and attr not in denied.TUPLE_WORDS
 
     def _call(self, node: ast.Call) -> None:
         func = node.func
@@ -205,13 +228,29 @@ class _Look:
                 self.refuse(f"Dangerous call: {path or func.attr}()", node)
                 self.judged.update(id(part) for part in _parts(func))
 
+    def _is_inside(self, node: ast.Attribute) -> bool:
+        """Tell whether an attribute is the inside of an imported module: a private name, or a module it imported for itself."""
+        root = self._root(node)
+        if root not in self.origins:
+            return self._is_foreign(node.attr)
+        return _is_private(node.attr) or (node.attr in self.denied and self.origins[root] in sys.stdlib_module_names)
+
+    def _root(self, node: ast.Attribute) -> str:
+        """Give the name that a chain begins with. The walk meets the whole chain first, so each is followed once only."""
+        if id(node) not in self.roots:
+            chain = list(_parts(node))
+            name = chain[-1].id if isinstance(chain[-1], ast.Name) else ""
+            self.roots.update((id(part), name) for part in chain)
+        return self.roots[id(node)]
+
     def _attribute(self, node: ast.Attribute) -> None:
+        inside = self._is_inside(node)
         if id(node) in self.judged:
             return
         owner = node.value.id if isinstance(node.value, ast.Name) else ""
         if f"{owner}.{node.attr}" in denied.SAFE_IMPORTS or owner in self.system:
             self.judged.add(id(node.value))
-        if node.attr in denied.ATTRIBUTES | denied.METHODS or (owner in self.system and node.attr in denied.SYS_ATTRIBUTES):
+        if inside or node.attr in _FORBIDDEN or (owner in self.system and node.attr in denied.SYS_ATTRIBUTES):
             self.refuse(f"Dangerous reflection attribute: .{node.attr}", node)
 
     def _name(self, node: ast.Name) -> None:
@@ -233,6 +272,50 @@ class _Look:
         for node in self.nodes:
             if isinstance(node, ast.Name) and node.id in names and id(node) not in self.judged:
                 self.refuse(f"Dangerous reflection name: {node.id}", node)
+
+
+def _is_private(name: str) -> bool:
+    """Tell a private name from a public one, from `__special__` ones (which have lists of their own) and from a bare `_`."""
+    return name.startswith("_") and name.strip("_") != "" and not (name.startswith("__") and name.endswith("__"))
+
+
+def _defined(nodes: list[ast.AST]) -> set[str]:
+    """Name what the file itself defines or assigns, on whatever object."""
+    found: set[str] = set()
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(node.attr)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+    return found
+
+
+def _origins(nodes: list[ast.AST]) -> dict[str, str]:
+    """Map each name that an import binds, or that is assigned from such a name, to the top package it comes from."""
+    found: dict[str, str] = {}
+    copies: dict[str, list[str]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found.update((alias.asname or alias.name.partition(".")[0], alias.name.partition(".")[0]) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            top = "" if node.level else (node.module or "").partition(".")[0]
+            found.update((alias.asname or alias.name, top) for alias in node.names)
+        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) and isinstance(node.value, ast.Name | ast.Attribute):
+            *_, root = _parts(node.value)
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if isinstance(root, ast.Name):
+                copies.setdefault(root.id, []).extend(target.id for target in targets if isinstance(target, ast.Name))
+    queue = list(found)
+    for name in queue:
+        for copy in copies.get(name, ()):
+            if copy not in found:
+                found[copy] = found[name]
+                queue.append(copy)
+    return found
 
 
 def _parts(node: ast.expr) -> Iterator[ast.expr]:

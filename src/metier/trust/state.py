@@ -57,13 +57,15 @@ class State(NamedTuple):
     def about(self, name: str, path: str) -> tuple[Approval, ...]:
         """Give the decisions that bear on a skill, those about what lay in the same place under its present name.
 
-        A skill that was approved and then calls itself something else has changed like any other.
+        A skill that was approved and then calls itself something else has changed like any other. One that was blocked or
+        quarantined does not get away by taking a name that somebody has approved.
         """
-        here = {row.approval.name for row in self.rows if row.path == path and row.approval.name != name}
         known = any(row.approval.name == name for row in self.rows)
-        if known or not here:
-            return self.approvals
-        return tuple(row.approval._replace(name=name) if row.path == path else row.approval for row in self.rows)
+
+        def bears(row: Row) -> bool:
+            return row.path == path and not (known and row.approval.state == "approved")
+
+        return tuple(row.approval._replace(name=name) if bears(row) else row.approval for row in self.rows)
 
 
 def read_state(data: bytes) -> State:

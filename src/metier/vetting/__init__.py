@@ -25,8 +25,11 @@ __all__ = ["Trusted", "check_escalations", "load_code", "scan_loaded", "trust", 
 
 
 def trust(library: Library, name: str, action: Verb = "show", *, reason: str = "", accept_dangerous: bool = False,
-          level: Trust = "verified") -> Trusted:  # fmt: skip
-    """Give the decision on a skill; ask to load it; or decide about its bytes as they are now."""
+          level: Trust = "verified", expected: str | None = None) -> Trusted:  # fmt: skip
+    """Give the decision on a skill; ask to load it; or decide about its bytes as they are now.
+
+    With `expected`, the digest that a person was shown, nothing else is approved.
+    """
     card = library.resolve(name)
     if action == "show":
         return shown(library, case_of(library, card))
@@ -37,7 +40,7 @@ def trust(library: Library, name: str, action: Verb = "show", *, reason: str = "
     if action not in people.SAID:
         raise UsageError(f"metier trust cannot '{action}'", hint=f"it can: show, {', '.join(people.SAID)}")
     if action == "approve":
-        people.approve(library, card, reason, level, accept_dangerous=accept_dangerous)
+        people.approve(library, card, reason, level, accept_dangerous=accept_dangerous, expected=expected)
     elif action == "unblock":
         people.unblock(library, card, reason)
     else:

@@ -64,7 +64,7 @@ class Case(NamedTuple):
 def case_of(library: Library, card: Card) -> Case:
     """Decide about a skill as it is now."""
     scanned = judging.scan_tree(library, card.path, card.name)
-    verdict = Verdict(scanned.digest, scanned.ruleset, scanned.level, scanned.score, scanned.findings)
+    verdict = Verdict(scanned.digest, scanned.ruleset, scanned.plain, scanned.score, scanned.findings)
     state = store.read(library.data)
     decision = decide(verdict, _provenance(library, card, state, verdict.digest), library.trust_policy,
                       state.about(card.name, card.path), store.now(), name=card.name, digest=verdict.digest)  # fmt: skip
@@ -145,4 +145,9 @@ def _outcomes(library: Library, name: str) -> list[str]:
 
 def lines_of(verdict: Verdict) -> list[str]:
     """Give the gravest findings, one line each."""
-    return [f"{found.rule} {found.path}:{found.line}: {found.why}" for found in verdict.findings[:TOP]]
+    return [shown_line(f"{found.rule} {found.path}:{found.line}: {found.why}") for found in verdict.findings[:TOP]]
+
+
+def shown_line(text: str) -> str:
+    """Give a text that stays on its line and sends nothing to a terminal: paths come from strangers."""
+    return "".join(char if char.isprintable() else "\ufffd" for char in text)

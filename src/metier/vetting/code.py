@@ -45,7 +45,7 @@ def _admitted(library: Library, case: Case, data: bytes) -> gate.Admission:
         return gate.admit(file, data, known)  # which says that it is not what was promised
     if _digest_of_one(card, data) != verdict.digest:
         return gate.Admission(file, sha256, None, "it changed while it was read")
-    if decision.state != "visible" or decision.load == "block":
+    if decision.state != "visible" or decision.load in {"block", "ask"}:
         return gate.Admission(file, sha256, None, f"{decision.state}: {'; '.join(decision.reasons)}")
     approvals = store.read(library.data).about(card.name, card.path)
     said = standing(approvals, card.name, verdict.digest, store.now()).same

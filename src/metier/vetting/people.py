@@ -23,7 +23,8 @@ SAID: dict[str, Said] = {"approve": "approved", "quarantine": "quarantined", "bl
 """What each verb writes down."""
 
 
-def approve(library: Library, card: Card, reason: str, level: Trust, *, accept_dangerous: bool) -> None:
+def approve(library: Library, card: Card, reason: str, level: Trust, *, accept_dangerous: bool,
+            expected: str | None = None) -> None:  # fmt: skip
     """Approve the bytes that are there now; what is dangerous only by name, with a reason, and never in passing (decision 5)."""
     if level not in {"trusted", "verified"}:
         raise UsageError(f"a skill cannot be approved as {level}", hint="approve it as verified or as trusted")
@@ -32,8 +33,8 @@ def approve(library: Library, card: Card, reason: str, level: Trust, *, accept_d
     before, case = library.machine.digest(card.path), case_of(library, card)
     if before is None or case.verdict.digest is None:
         raise RefusedError(f"'{card.name}' cannot be read whole, so there is nothing to approve", hint=f"check {card.path}")
-    if case.verdict.digest != before or library.machine.digest(card.path) != before:
-        raise IntegrityError(f"'{card.name}' changed while it was looked at; nothing was approved", hint="look again, then approve")
+    if expected not in {None, before} or case.verdict.digest != before or library.machine.digest(card.path) != before:
+        raise _changed(card)
     if _is_blocked(store.read(library.data), card.name, before):
         raise _no(library, case, f"'{card.name}' is blocked", f"first: metier trust unblock {card.name}")
     dangerous = library.trust_policy.counted(case.verdict.level) == "dangerous"
@@ -43,6 +44,10 @@ def approve(library: Library, card: Card, reason: str, level: Trust, *, accept_d
                   f"look at it: metier scan {card.path}; then, if you must: {OVERRIDE.format(name=card.name)}")  # fmt: skip
     said = statement(library, card.name, before, "approve", reason)._replace(level=level, accept_dangerous=dangerous)
     say(library, card, "approve", said, case.verdict.level)
+
+
+def _changed(card: Card) -> IntegrityError:
+    return IntegrityError(f"'{card.name}' changed while it was looked at; nothing was approved", hint="look again, then approve")
 
 
 def _no(library: Library, case: Case, message: str, hint: str) -> RefusedError:
@@ -55,9 +60,9 @@ def _no(library: Library, case: Case, message: str, hint: str) -> RefusedError:
 def unblock(library: Library, card: Card, reason: str) -> None:
     """Lift a block; what was blocked is then quarantined, not free (ZE-24)."""
     digest = library.machine.digest(card.path)
-    rows = store.read(library.data).rows
-    latest = {(row.approval.name, row.approval.digest): row.approval for row in rows}
-    blocked = [one for one in latest.values() if one.state == "blocked" and (one.name == card.name or one.digest == digest)]
+    latest = {(row.approval.name, row.approval.digest): row for row in store.read(library.data).rows}
+    blocked = [row.approval for row in latest.values() if row.approval.state == "blocked"
+               and (row.approval.name == card.name or row.approval.digest == digest or row.path == card.path)]  # fmt: skip
     if not blocked:
         raise RefusedError(f"'{card.name}' is not blocked", hint=f"see: metier trust show {card.name}")
     for one in blocked:

@@ -208,12 +208,12 @@ def test_a_missing_log_is_shown_by_its_key() -> None:
     assert (0, False, 1) == found[:3]
 
 
-def test_a_lost_key_is_said_and_the_chain_still_checked() -> None:  # CO-28: hmac_status when the key is missing
+def test_a_lost_key_is_a_fault_because_anybody_could_have_written_the_chain() -> None:  # CO-28: hmac_status when the key is missing
     lines, head = chained(5)
 
     found = verify(lines, head._replace(seal="missing"), None)
 
-    assert (True, "missing") == (found.ok, found.hmac_status)
+    assert (False, 1, "missing") == (found.ok, found.first_bad, found.hmac_status)
     assert "gone" in found.reason
 
 

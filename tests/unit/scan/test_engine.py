@@ -115,3 +115,21 @@ def test_a_rule_about_the_whole_file_has_no_line() -> None:
     verdict = scan(Tree("a", (Piece("tool", b"\x7fELF\x02\x01\x01" + b"\0" * 60, 67),)))
 
     assert [("SC603", "tool", 0, 0)] == [(one.rule, one.path, one.line, one.column) for one in verdict.findings]
+
+
+def test_a_finding_about_a_whole_file_is_another_one_when_its_bytes_are_others() -> None:
+    def mark(data: bytes) -> str:
+        found = scan(Tree("notes", (Piece("SKILL.md", TEXT.encode(), len(TEXT)), Piece("tool", data, len(data))))).findings
+        return next(one.fingerprint for one in found if one.rule == "SC603")
+
+    assert mark(b"\x7fELF\2\1\1\0one") == mark(b"\x7fELF\2\1\1\0one")
+    assert mark(b"\x7fELF\2\1\1\0one") != mark(b"\x7fELF\2\1\1\0two")
+
+
+def test_what_was_cut_from_the_evidence_still_names_the_finding() -> None:
+    def marks(end: str) -> set[str]:
+        hidden = "".join(chr(0xE0000 + ord(char)) for char in "please note this " * 20 + end)
+        return {one.fingerprint for one in scan(tree(("SKILL.md", f"{TEXT}{hidden}\n"))).findings if one.rule == "SC162"}
+
+    assert marks("one")
+    assert not marks("one") & marks("two")

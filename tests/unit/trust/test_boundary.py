@@ -34,6 +34,7 @@ ESCAPED = [
     ("<\uff53\uff4b\uff49\uff4c\uff4c>", "&lt;\uff53\uff4b\uff49\uff4c\uff4c>"),
     ("<\u0455k\u0456ll>", "&lt;\u0455k\u0456ll>"),
     ("<sk\u00edll>", "&lt;sk\u00edll>"),
+    ("<in\ufb06ructions>", "&lt;in\ufb06ructions>"),
     ("<system-reminder>", "&lt;system-reminder>"),
     ("</tool_result>", "&lt;/tool_result>"),
     ("[QUARANTINED SKILL: x]", "&#91;QUARANTINED SKILL: x]"),
@@ -109,8 +110,10 @@ def test_the_end_mark_cannot_be_forged_from_inside() -> None:
 
 @pytest.mark.parametrize("level", ["blocked", "unheard of"])
 def test_a_blocked_body_is_not_shown(level: Trust) -> None:
-    with pytest.raises(RefusedError, match="'pdf' is blocked"):
+    with pytest.raises(RefusedError, match="'pdf' is blocked") as caught:
         disclosed("pdf", "text", level)
+
+    assert ("blocked", "see 'metier why pdf'") == (caught.value.code, caught.value.hint)
 
 
 @pytest.mark.parametrize(

@@ -87,13 +87,13 @@ def test_a_mistake_in_a_project_s_file_is_reported_and_stops_nothing(text: str, 
     policy = read(text, "project")
 
     assert Policy() == policy._replace(problems=())
-    assert ["WK012"] == [problem.code for problem in policy.problems]
+    assert [("/project.toml", "WK012")] == [(problem.path, problem.code) for problem in policy.problems]
     assert message.startswith(("'waivers'", "'reason'", "'expires'", "unknown", "'baseline'")) or message.replace("/user", "/project") in policy.problems[0].message
 
 
 @pytest.mark.parametrize("values", [None, 3, [], "trust"])
 def test_the_table_must_be_a_table(values: Any) -> None:
-    with pytest.raises(ConfigError, match="must be a table"):
+    with pytest.raises(ConfigError, match=r"'trust' at /user\.toml must be a table"):
         read_trust(values, Source("user", "/user.toml", "", {}))
 
 
@@ -102,6 +102,9 @@ def test_the_table_must_be_a_table(values: Any) -> None:
 
 def rule(level: str, verdict: str, phase: str, action: str) -> str:
     return f"[[trust.rules]]\nlevel = '{level}'\nverdict = '{verdict}'\nphase = '{phase}'\naction = '{action}'\n"
+
+
+WAIVED = "waivers'"
 
 
 @pytest.mark.parametrize(
@@ -137,7 +140,8 @@ def test_the_organisation_tightens_the_user_sets_and_a_project_narrows(layer: La
 
     assert (getattr(Policy(), field) if expected is None else expected) == getattr(policy, field)
     assert (1 if expected is None else 0) == len(policy.problems)
-    assert all(("WK012" if layer == "project" else "TR001") == problem.code for problem in policy.problems)
+    assert all((f"/{layer}.toml", "WK012" if layer == "project" else "TR001") == (problem.path, problem.code) for problem in policy.problems)
+    assert all(problem.message.startswith(f"Ignored: '{WAIVED if 'waivers' in text else text.partition(' ')[0]}") for problem in policy.problems)
 
 
 def test_a_project_cannot_add_a_trusted_source() -> None:
@@ -171,6 +175,21 @@ def test_a_user_may_be_stricter_than_the_organisation() -> None:
     mine = read("[trust]\nlocal_default = 'blocked'\npolicy = 'strict'\n" + rule("community", "safe", "load", "block"), "user", theirs)
 
     assert ("blocked", "strict", "block", ()) == (mine.local_default, mine.preset, mine.table.action("community", "safe", "load"), mine.problems)
+
+
+@pytest.mark.parametrize(
+    ("layer", "action", "expected", "code"),
+    [
+        ("organisation", "warn", "ask", "TR001"), ("organisation", "block", "block", ""),
+        ("user", "warn", "warn", ""), ("session", "allow", "allow", ""),
+        ("project", "warn", "ask", "WK012"), ("project", "block", "block", ""),
+    ],
+)  # fmt: skip
+def test_a_rule_goes_as_far_as_its_layer_may(layer: Layer, action: str, expected: str, code: str) -> None:  # decision 17
+    policy = read(rule("community", "safe", "run", action), layer)
+
+    assert expected == policy.table.action("community", "safe", "run")
+    assert [code] * bool(code) == [problem.code for problem in policy.problems]
 
 
 def test_a_rule_that_is_too_soft_is_reported_with_its_file() -> None:

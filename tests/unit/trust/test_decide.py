@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
@@ -103,6 +104,7 @@ ROWS = [
     Row("an approval from tomorrow", SAFE, UNTRUSTED, (said("approved", at="2026-03-11T00:00:00Z"),), "ask community ask ask ask"),
     Row("an approval of today", SAFE, UNTRUSTED, (said("approved", at="2026-03-10T23:59:59Z"),), "visible community allow allow allow"),
     Row("an approval without a day", SAFE, UNTRUSTED, (said("approved", at="soon"),), "ask community ask ask ask"),
+    Row("an approval from tomorrow does not hide a block", SAFE, USER, (said("approved", at="2026-03-11T00:00:00Z"), NO), "blocked blocked block block block"),
     Row("a block from tomorrow", SAFE, USER, (said("blocked", at="2027-01-01T00:00:00Z"),), "blocked blocked block block block"),
     # --- dangerous, and accepted by name (decision 5)
     Row("approved is not accepted", DANGEROUS, USER, (YES,), "blocked community block block block"),
@@ -117,11 +119,13 @@ ROWS = [
     Row("changed since approved", SAFE, USER, (said("approved", B),), "ask community ask ask ask"),
     Row("changed since approved as trusted", SAFE, USER, (said("approved", B, "trusted"),), "ask community ask ask ask"),
     Row("changed since approved, dangerous", DANGEROUS, USER, (said("approved", B),), "blocked community block block block"),
-    Row("changed since blocked", SAFE, USER, (said("blocked", B),), "quarantined quarantined block warn block"),
+    Row("changed since blocked", SAFE, USER, (said("blocked", B),), "quarantined quarantined block ask block"),
     Row("changed since quarantined", SAFE, TRUSTED, (said("quarantined", B),), "quarantined quarantined block warn block"),
-    Row("changed, one was blocked and a later one approved", SAFE, USER, (said("blocked", B), said("approved", C)), "quarantined quarantined block warn block"),
-    Row("changed, one was approved and a later one blocked", SAFE, USER, (said("approved", C), said("blocked", B)), "quarantined quarantined block warn block"),
+    Row("changed, one was blocked and a later one approved", SAFE, USER, (said("blocked", B), said("approved", C)), "quarantined quarantined block ask block"),
+    Row("changed, one was approved and a later one blocked", SAFE, USER, (said("approved", C), said("blocked", B)), "quarantined quarantined block ask block"),
     Row("changed, one was quarantined and a later one approved", SAFE, USER, (said("quarantined", B), said("approved", C)), "quarantined quarantined block warn block"),
+    Row("changed, one record cannot be read and a later one approved", SAFE, USER, (said("aproved", B), said("approved", C)), "quarantined quarantined block warn block"),
+    Row("changed, one was approved and a later record cannot be read", SAFE, USER, (said("approved", C), said("aproved", B)), "quarantined quarantined block warn block"),
     Row("changed, unblocked and approved before", SAFE, USER, (said("blocked", B), said("approved", B)), "ask community ask ask ask"),
     Row("these approved, others blocked", SAFE, USER, (said("blocked", B), YES), "visible community allow allow allow"),
     Row("these blocked, others approved", SAFE, USER, (NO, said("approved", B)), "blocked blocked block block block"),
@@ -135,7 +139,7 @@ ROWS = [
     Row("these bytes quarantined under another name, approved under this", SAFE, USER, (HELD._replace(name="doc"), YES), "quarantined quarantined block warn block"),
     Row("these bytes unblocked under another name", SAFE, USER, (NO._replace(name="doc"), YES._replace(name="doc")), "visible community allow allow ask"),
     Row("other bytes approved under another name", SAFE, USER, (said("approved", B, name="doc"),), "visible community allow allow ask"),
-    Row("other bytes blocked under another spelling", SAFE, USER, (said("blocked", B, name="\uff30df"),), "quarantined quarantined block warn block"),
+    Row("other bytes blocked under another spelling", SAFE, USER, (said("blocked", B, name="\uff30df"),), "quarantined quarantined block ask block"),
     Row("other bytes approved under another spelling", SAFE, USER, (said("approved", B, name="PDF"),), "visible community allow allow ask"),
     # --- hash mismatch (ZE-24)
     Row("as pinned", SAFE, TRUSTED._replace(pinned=A), (), "visible trusted allow allow allow"),
@@ -166,6 +170,8 @@ ROWS = [
     Row("local default quarantined, approved", SAFE, USER, (YES,), "visible community allow allow allow", Policy(local_default="quarantined")),
     Row("local default blocked", SAFE, USER, (YES,), "blocked blocked block block block", Policy(local_default="blocked")),
     Row("local default blocked, trusted source", SAFE, TRUSTED, (), "visible trusted allow allow allow", Policy(local_default="blocked")),
+    Row("a source that configuration trusts", SAFE, Provenance("a/b"), (), "visible trusted allow allow allow", Policy(trusted_sources=("a/b",))),
+    Row("a source that configuration trusts no longer", SAFE, TRUSTED, (), "visible community allow allow ask", Policy(trusted_sources=("a/b",))),
     Row("strict", CAUTION, USER, (), "blocked community block block block", Policy(preset="strict")),
     Row("strict, approved", CAUTION, USER, (YES,), "blocked community block block block", Policy(preset="strict")),
     Row("strict, accepted", CAUTION, USER, (ACCEPTED,), "visible community block warn warn", Policy(preset="strict")),
@@ -194,10 +200,22 @@ def test_the_digest_is_the_verdict_s_unless_one_is_given() -> None:
     assert (A, "allow") == (found.digest, found.run)
 
 
-def test_without_a_digest_a_record_of_the_name_counts_as_one_about_other_bytes() -> None:
+def test_without_a_digest_a_block_of_the_name_holds_and_any_other_record_counts_as_one_about_other_bytes() -> None:
     found = [decide(None, USER, Policy(), (record,), NOW, name="pdf").state for record in (YES, HELD, NO)]
 
-    assert ["ask", "quarantined", "quarantined"] == found
+    assert ["ask", "quarantined", "blocked"] == found
+
+
+@pytest.mark.parametrize(
+    ("provenance", "expected"),
+    [(USER, "ask community ask ask ask"), (TRUSTED, "ask trusted ask ask ask"), (BUILTIN, "ask builtin ask ask ask"), (EXTERNAL, "visible community allow ask ask")],
+)
+def test_what_cannot_be_read_whole_is_asked_for_whoever_it_comes_from(provenance: Provenance, expected: str) -> None:
+    found = decide(scanned(digest=None), provenance, Policy(), (), NOW, name="pdf")
+
+    assert expected == f"{found.state} {found.level} {found.install} {found.load} {found.run}"
+    assert "it cannot be read whole, so nothing about its bytes can be vouched for" in found.reasons
+    assert found.digest is None
 
 
 def reasons_of(verdict: Verdict | None, provenance: Provenance, *approvals: Approval, policy: Policy = Policy()) -> tuple[str, ...]:  # noqa: B008 - a value
@@ -207,31 +225,33 @@ def reasons_of(verdict: Verdict | None, provenance: Provenance, *approvals: Appr
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        (reasons_of(SAFE, USER), ("level community: its source is not known", "run: ask")),
-        (reasons_of(SAFE, EXTERNAL), ("level community: its root was named by hand", "run: ask")),
-        (reasons_of(SAFE, BUILTIN), ("level builtin: it comes with metier",)),
-        (reasons_of(SAFE, TRUSTED), ("level trusted: it comes from anthropics/skills",)),
-        (reasons_of(SAFE, TRUSTED._replace(ref="pull/7")), ("level community: it comes from anthropics/skills, from a pull request", "run: ask")),
-        (reasons_of(None, USER), ("level community: its source is not known", "not scanned yet; nothing is installed, loaded or run before that")),
-        (reasons_of(None, BUILTIN), ("level builtin: it comes with metier",)),
-        (reasons_of(CAUTION, USER), ("level community: its source is not known", "the scan says caution: 1 finding, first SC101", "install: block", "run: ask", "load: warn")),
-        (reasons_of(CAUTION, TRUSTED, policy=Policy(preset="strict"))[1:], ("the scan says caution: 1 finding, first SC101; the preset 'strict' counts it as dangerous", "install and load and run: block")),
-        (reasons_of(DANGEROUS._replace(findings=(FINDING, FINDING)), TRUSTED)[1], "the scan says dangerous: 2 findings, first SC101"),
-        (reasons_of(DANGEROUS._replace(findings=()), TRUSTED)[1], "the scan says dangerous: 0 findings"),
-        (reasons_of(DANGEROUS, USER, ACCEPTED._replace(by="kim"))[1:], ("these bytes were approved on 2026-03-01 by kim: read it all", "the scan says dangerous: 1 finding, first SC101", "a person accepted the danger of these bytes, for load and run", "install: block", "load and run: warn")),
-        (reasons_of(SAFE, USER, said("approved", B))[1], "changed since it was approved on 2026-03-01; approve these bytes to use it"),
-        (reasons_of(SAFE, USER, said("blocked", B))[1], "changed since it was blocked on 2026-03-01; it stays quarantined until these bytes are approved"),
-        (reasons_of(SAFE, USER, said("blocked", B, at="2026-02-01"), said("blocked", C))[1], "changed since it was blocked on 2026-03-01; it stays quarantined until these bytes are approved"),
-        (reasons_of(SAFE, USER, said("blocked", C), said("quarantined", B, at="2026-03-02"))[1], "changed since it was blocked on 2026-03-01; it stays quarantined until these bytes are approved"),
-        (reasons_of(SAFE, USER, NO._replace(name="doc"))[1], "these bytes, as 'doc', were blocked on 2026-03-01"),
-        (reasons_of(SAFE, UNTRUSTED)[1], "its project is not trusted; after a look at it, 'metier trust project /work/p' offers its skills"),
-        (reasons_of(SAFE, UNTRUSTED._replace(project=""))[1], "its project is not trusted; after a look at it, 'metier trust project DIR' offers its skills"),
-        (reasons_of(SAFE, Provenance("a/b", signature=GOOD_KEY))[1], "level verified: signed by the trusted key ed25519:1"),
-        (reasons_of(SAFE, TRUSTED._replace(pinned=B))[1], "level quarantined: the content is not what its lock or manifest promises"),
+        (lambda: reasons_of(SAFE, USER), ("level community: its source is not known", "run: ask")),
+        (lambda: reasons_of(SAFE, EXTERNAL), ("level community: its root was named by hand", "run: ask")),
+        (lambda: reasons_of(SAFE, BUILTIN), ("level builtin: it comes with metier",)),
+        (lambda: reasons_of(SAFE, TRUSTED), ("level trusted: it comes from anthropics/skills",)),
+        (lambda: reasons_of(SAFE, TRUSTED._replace(ref="pull/7")), ("level community: it comes from anthropics/skills, from a pull request", "run: ask")),
+        (lambda: reasons_of(None, USER), ("level community: its source is not known", "not scanned yet; nothing is installed, loaded or run before that")),
+        (lambda: reasons_of(None, BUILTIN), ("level builtin: it comes with metier",)),
+        (lambda: reasons_of(CAUTION, USER), ("level community: its source is not known", "the scan says caution: 1 finding, first SC101", "install: block", "run: ask", "load: warn")),
+        (lambda: reasons_of(CAUTION, TRUSTED, policy=Policy(preset="strict"))[1:], ("the scan says caution: 1 finding, first SC101; the preset 'strict' counts it as dangerous", "install and load and run: block")),
+        (lambda: reasons_of(DANGEROUS._replace(findings=(FINDING, FINDING)), TRUSTED)[1], "the scan says dangerous: 2 findings, first SC101"),
+        (lambda: reasons_of(DANGEROUS._replace(findings=()), TRUSTED)[1], "the scan says dangerous: 0 findings"),
+        (lambda: reasons_of(DANGEROUS, USER, ACCEPTED._replace(by="kim"))[1:], ("these bytes were approved on 2026-03-01 by kim: read it all", "the scan says dangerous: 1 finding, first SC101", "a person accepted the danger of these bytes, for load and run", "install: block", "load and run: warn")),
+        (lambda: reasons_of(SAFE, USER, said("approved", B))[1], "changed since it was approved on 2026-03-01; approve these bytes to use it"),
+        (lambda: reasons_of(SAFE, USER, said("blocked", B))[1], "changed since it was blocked on 2026-03-01; it stays quarantined until these bytes are approved"),
+        (lambda: reasons_of(SAFE, USER, said("blocked", B, at="2026-02-01"), said("blocked", C))[1], "changed since it was blocked on 2026-03-01; it stays quarantined until these bytes are approved"),
+        (lambda: reasons_of(SAFE, USER, said("blocked", C), said("quarantined", B, at="2026-03-02"))[1], "changed since it was blocked on 2026-03-01; it stays quarantined until these bytes are approved"),
+        (lambda: reasons_of(SAFE, USER, said("aproved", B, at="2026-02-01"), said("quarantined", C))[1], "changed since it was aproved on 2026-02-01; it stays quarantined until these bytes are approved"),
+        (lambda: reasons_of(SAFE, USER, said("aproved", B, at="2026-02-01"), said("blocked", C))[1], "changed since it was blocked on 2026-03-01; it stays quarantined until these bytes are approved"),
+        (lambda: reasons_of(SAFE, USER, NO._replace(name="doc"))[1], "these bytes, as 'doc', were blocked on 2026-03-01"),
+        (lambda: reasons_of(SAFE, UNTRUSTED)[1], "its project is not trusted; after a look at it, 'metier trust project /work/p' offers its skills"),
+        (lambda: reasons_of(SAFE, UNTRUSTED._replace(project=""))[1], "its project is not trusted; after a look at it, 'metier trust project DIR' offers its skills"),
+        (lambda: reasons_of(SAFE, Provenance("a/b", signature=GOOD_KEY))[1], "level verified: signed by the trusted key ed25519:1"),
+        (lambda: reasons_of(SAFE, TRUSTED._replace(pinned=B))[1], "level quarantined: the content is not what its lock or manifest promises"),
     ],
 )  # fmt: skip
-def test_a_decision_says_why(found: object, expected: object) -> None:
-    assert expected == found
+def test_a_decision_says_why(found: Callable[[], object], expected: object) -> None:
+    assert expected == found()
 
 
 # --- Usable: what consumers accept
@@ -258,6 +278,7 @@ def test_a_blocked_phase_gives_no_usable_even_with_consent(phase: Phase) -> None
 
     assert "blocked" == caught.value.code
     assert f"'pdf' may not be used ({phase}): level trusted: it comes from anthropics/skills" == caught.value.message
+    assert "see 'metier why pdf'" == caught.value.hint
 
 
 def test_a_question_needs_a_person_s_yes() -> None:
@@ -267,6 +288,7 @@ def test_a_question_needs_a_person_s_yes() -> None:
         usable("candidate", A, decision, "run")
 
     assert "ask" == caught.value.code
+    assert "'pdf' needs your approval (run): level trusted: it comes from anthropics/skills" == caught.value.message
     assert "metier trust approve pdf" in caught.value.hint
     assert "candidate" == usable("candidate", A, decision, "run", consent=True).candidate
 
@@ -275,8 +297,10 @@ def test_a_question_needs_a_person_s_yes() -> None:
 def test_a_decision_about_other_bytes_opens_nothing(digest: Any) -> None:
     decision = allowed()._replace(digest=digest)
 
-    with pytest.raises(IntegrityError, match="not what was decided about"):
+    with pytest.raises(IntegrityError, match="not what was decided about") as caught:
         usable("candidate", A, decision, "load")
+
+    assert "see 'metier why pdf'" == caught.value.hint
 
 
 def test_nobody_else_can_make_a_usable() -> None:

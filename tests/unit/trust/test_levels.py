@@ -36,6 +36,7 @@ def test_a_word_that_is_no_level_counts_as_blocked() -> None:
     found = least("builtin", "superb")  # type: ignore[arg-type]
 
     assert "blocked" == found
+    assert rank("blocked") == rank("superb")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("number", "expected"), [*enumerate(LEVELS), (-1, "blocked"), (6, "blocked"), (10**9, "blocked")])
@@ -97,6 +98,10 @@ SOURCES = [  # HE-36
     ("anthropics/skills/../../evil/repo", "community"),
     ("anthropics/skills/./x", "community"),
     ("anthropics//skills", "community"),
+    ("anthropics/skills//x", "community"),
+    ("/anthropics/skills", "community"),
+    ("//anthropics/skills", "community"),
+    ("anthropics/skillsX", "community"),
     ("anthropics/skills/%2e%2e/evil", "community"),
     ("anthropics/skills\\..\\evil", "community"),
     ("anthropics/skills/x?ref=evil", "community"),
@@ -139,4 +144,5 @@ def test_a_configured_repository_may_lie_on_another_host() -> None:
 def test_a_repository_is_brought_into_one_form() -> None:
     assert "owner/name/path" == repository("https://github.com/owner/name/path/")
     assert "owner/name" == repository("owner/name.git/")
+    assert "owner/name" == repository("owner/name//")
     assert "" == repository("owner")

@@ -150,6 +150,12 @@ def test_a_broken_allowlist_approves_nothing_and_says_so(data: bytes) -> None:  
     assert "not_in_allowlist" == objection(allowlist, "a.py", b"one")
 
 
+def test_approving_a_file_does_not_hide_what_is_wrong_with_the_list() -> None:
+    broken = parse_allowlist(b"{")
+
+    assert broken.problem == approve(broken, "a.py", b"one", at="now", by="ann").problem
+
+
 def test_who_and_when_may_be_missing() -> None:
     assert Approval(ONE, "", "") == parse_allowlist(json.dumps({"a.py": {"sha256": ONE}}).encode()).files["a.py"]
 

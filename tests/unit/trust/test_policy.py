@@ -173,6 +173,16 @@ def test_a_project_narrows_the_table_that_its_user_has_set() -> None:
     assert () == problems
 
 
+def test_an_organisation_is_measured_by_the_defaults_and_not_by_a_softer_table() -> None:
+    soft = DEFAULT.with_cell("community", "safe", "run", "allow")
+
+    table, problems = tightened(soft, [Override("community", "safe", "run", "warn")], "organisation")
+
+    assert soft == table
+    assert ["nothing softer than 'ask' may be set there."] == [problem.message.partition("; ")[2] for problem in problems]
+    assert [""] == [problem.path for problem in problems]
+
+
 def test_what_the_organisation_set_is_the_user_s_floor() -> None:
     floor = FLOOR.with_cell("community", "caution", "load", "block")
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from metier.trust.facts import Approval
-from metier.trust.state import Project, Row, State, read_state, state_bytes
+from metier.trust.state import MOST_BYTES, Project, Row, State, folded, read_state, state_bytes
 
 APPROVAL = Approval("pdf", "sha256:1", "approved", "verified", "2026-01-02T03:04:05Z", "ada", "Read it.")
 STATE = State((Row(APPROVAL, "/skills/pdf"), Row(APPROVAL._replace(state="blocked", level="blocked"))), (Project("/work", "2026-01-02"),))
@@ -53,6 +53,61 @@ def test_one_odd_record_spoils_the_whole_file(changes: dict[str, Any]) -> None:
     assert read_state(_changed(**changes)).broken
 
 
+def _document(**changes: Any) -> bytes:
+    return json.dumps({**json.loads(state_bytes(STATE)), **changes}).encode()
+
+
+PROJECT = {"path": "/work", "at": "2026-01-02", "by": ""}
+
+
+@pytest.mark.parametrize(("data", "fault"), [
+    (b"{", "Expecting"),
+    (b"[]", "it is not of schema 1"),
+    (_document(schema=2), "it is not of schema 1"),
+    (_document(schema=None), "it is not of schema 1"),
+    (_document(approvals={}), "'approvals' is not a list"),
+    (_document(approvals=[3]), "a decision does not say whether danger was accepted"),
+    (_document(approvals=[[]]), "a decision does not say whether danger was accepted"),
+    (_changed(state="fine"), "'pdf' is fine, level verified: one of them means nothing"),
+    (_changed(at=5), "an entry is not made of the texts at, by, digest, level, name, path, reason, state"),
+    (_document(projects=None), "'projects' is not a list"),
+    (_document(projects=["/work"]), "an entry is not made of the texts at, by, path"),
+    (_document(projects=[{"path": "/work", "at": "x"}]), "an entry is not made of the texts at, by, path"),
+    (_document(projects=[{**PROJECT, "more": "x"}]), "an entry is not made of the texts at, by, path"),
+    (_document(projects=[{**PROJECT, "by": None}]), "an entry is not made of the texts at, by, path"),
+    (_document(projects=[{**PROJECT, "path": "work"}]), "a project is not an absolute path"),
+    (_document(projects=[{**PROJECT, "path": "./work"}]), "a project is not an absolute path"),
+    (_document(projects=[PROJECT, {**PROJECT, "path": ""}]), "a project is not an absolute path"),
+    (_changed().replace(b'"state": "approved"', b'"state": "blocked", "state": "approved"'), "a key is written twice"),
+    (b'{"schema":' * 100_000, "it is nested too deeply"),
+    (b" " * (MOST_BYTES + 1), "it is longer than 33,554,432 bytes"),
+])  # fmt: skip
+def test_a_file_that_is_not_as_metier_writes_it_means_nothing_and_says_why(data: bytes, fault: str) -> None:
+    found = read_state(data)
+
+    assert ((), ()) == (found.rows, found.projects)
+    assert found.broken.startswith(f"the record of your decisions cannot be read ({fault}")
+
+
+def test_a_file_may_be_as_long_as_the_limit() -> None:
+    assert STATE == read_state(state_bytes(STATE).ljust(MOST_BYTES))
+
+
+def test_a_project_on_a_drive_is_an_absolute_path() -> None:
+    state = State(projects=(Project("C:\\work", "2026-01-02"),))
+
+    assert state == read_state(state_bytes(state))
+
+
+def test_the_file_is_plain_and_in_one_form() -> None:
+    state = State(projects=(Project("/wörk", "2026-01-02"),))
+
+    assert (
+        b'{\n "schema": 1,\n "approvals": [],\n "projects": [\n  {\n   "path": "/w\\u00f6rk",\n'
+        b'   "at": "2026-01-02",\n   "by": ""\n  }\n ]\n}\n'
+    ) == state_bytes(state)
+
+
 def test_a_project_is_trusted_by_its_own_path_alone() -> None:
     assert [True, False, False, False] == [STATE.trusts(path) for path in ("/work", "/work/inner", "/", "")]
 
@@ -65,3 +120,26 @@ def test_a_project_is_trusted_by_its_own_path_alone() -> None:
 ])  # fmt: skip
 def test_decisions_about_a_place_follow_what_lies_there(name: str, path: str, names: list[str]) -> None:
     assert names == [approval.name for approval in STATE.about(name, path)]
+
+
+def test_a_new_name_in_the_same_place_does_not_shake_the_only_decision_off() -> None:
+    alone = State((Row(APPROVAL, "/skills/pdf"),))
+
+    assert ["other"] == [approval.name for approval in alone.about("other", "/skills/pdf")]
+
+
+def test_a_decision_keeps_its_own_name_where_the_present_name_was_decided_about_too() -> None:
+    both = State((Row(APPROVAL, "/skills/pdf"), Row(APPROVAL._replace(name="doc"), "/skills/doc")))
+
+    assert ["pdf", "doc"] == [approval.name for approval in both.about("doc", "/skills/pdf")]
+
+
+def test_names_are_folded_to_what_the_eye_sees() -> None:
+    assert ["pdf", "pdf", "strasse"] == [folded(name) for name in ("PDF", "\uff50df", "Straße")]
+
+
+def test_what_was_blocked_does_not_get_away_under_a_name_that_was_approved() -> None:
+    both = State((Row(APPROVAL._replace(state="blocked"), "/skills/pdf"), Row(APPROVAL._replace(name="doc"), "/skills/doc")))
+
+    assert [("doc", "blocked"), ("doc", "approved")] == [(approval.name, approval.state) for approval in both.about("doc", "/skills/pdf")]
+    assert ["pdf", "doc"] == [approval.name for approval in both.about("doc", "/skills/doc")]

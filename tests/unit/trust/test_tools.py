@@ -14,10 +14,11 @@ CUT = [
     "createDirectory", "create_directory_tool", "memorySave", "memory.save",
     "mcp__fs__write_file", "filesystem_write_file", "fs.write_file", "fs:write_file", "fs/writeFile", "writefile", "server_bash", "x_edit",
     "mcp__docs__read", "mcp__*", "*", "", "()", "shell", "run_in_terminal", "execute_command", "str_replace_based_edit_tool", "apply_patch",
-    "bash_20250124", "bash2", "text_editor_20250728", "http_request",
+    "bash_20250124", "bash2", "text_editor_20250728", "http_request", "runcommand", "memorysave", "createdirectory", "createfile",
     "\uff22ash", "ba\u200bsh", "b\u0430sh", "re\u0430d", "bash\n", " bash ", "a" * 5000,
+    "a" * 201, "Read*", "re*d", "mcpDocsRead", "McpDocsRead", "\u200b" * 1600 + "read",  # too long, a pattern, MCP, read too late
 ]  # fmt: skip
-KEPT = ["Read", "read_file", "Grep", "Glob", "list_directory", "search_files", "view", "credit_report", "prefetcher", "Read(src/**)", "TodoRead"]
+KEPT = ["Read", "read_file", "Grep", "Glob", "list_directory", "search_files", "view", "credit_report", "prefetcher", "Read(src/**)", "TodoRead", "a" * 200, "re\u200bad", "re\ufe0fad"]
 
 
 @pytest.mark.parametrize("tool", CUT)
@@ -99,3 +100,11 @@ def test_several_skills_are_checked_by_name_and_unknown_names_passed_over() -> N
 
     assert ["one"] == list(found)
     assert ["Bash"] == [one.tool for one in found["one"]]
+
+
+def test_registered_mcp_tools_count_for_every_skill_that_is_checked() -> None:  # ZE-9, ZE-22
+    declared = {"one": ["lookup_issue"], "two": ["lookup_issue"]}
+
+    found = check_escalations([("one", "quarantined"), ("two", "quarantined")], declared, iter(["lookup_issue"]))
+
+    assert ["one", "two"] == list(found)

@@ -59,6 +59,13 @@ def test_findings_are_set_aside_with_the_waiver_that_did_it() -> None:
     assert ((TWO,), ((ONE, GOOD),)) == found
 
 
+@pytest.mark.parametrize(("name", "expected"), [("pdf", 1), ("doc", 0)])
+def test_a_waiver_for_one_skill_sets_nothing_aside_for_another(name: str, expected: int) -> None:
+    found = weigh([ONE], name, [GOOD._replace(name="pdf")], NOW)
+
+    assert expected == len(found.waived)
+
+
 def test_a_finding_without_a_fingerprint_is_waived_by_no_fingerprint() -> None:
     found = weigh([ONE._replace(fingerprint="")], "pdf", [GOOD], NOW)
 

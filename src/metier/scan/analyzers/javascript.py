@@ -10,12 +10,11 @@ from metier.scan.flow import Flow
 from metier.scan.rule import Hit
 from metier.scan.rules import jswords as js, places
 from metier.scan.spelled import decoded, folded
-from metier.scan.tokens import Lexed, read
+from metier.scan.tokens import MAX_TOKENS, Lexed, read
 
 if TYPE_CHECKING:
     from metier.scan.tokens import Token
 
-MAX_HITS = 200
 MAX_PER_RULE = 20
 
 _ACTS = frozenset(("SC400", "SC403", "SC404", "SC405", "SC406", "SC407", "SC411", "SC430"))
@@ -48,7 +47,7 @@ def commands(code: str) -> list[tuple[int, int, str]]:
             if words and not call.path.endswith("fork"):
                 apart = "spawn" in call.path or "File" in call.path
                 found.append((tokens[0].start, tokens[-1].end, " ".join(words) if apart else words[0]))
-    return found[:MAX_HITS]
+    return found
 
 
 class _Reader:
@@ -68,11 +67,13 @@ class _Reader:
         self._sources()
         self.flow.run(self.calls, self._call)
         self._text()
+        if len(self.tokens) >= MAX_TOKENS:
+            self.hit("SC802", len(self.tokens) - 1, len(self.tokens) - 1, "more code than is looked at")
         kept: list[Hit] = []
         count: dict[str, int] = {}
         for hit in sorted(self.hits.values(), key=lambda hit: (hit.start, hit.rule)):
             count[hit.rule] = count.get(hit.rule, 0) + 1
-            if count[hit.rule] <= MAX_PER_RULE and len(kept) < MAX_HITS:
+            if count[hit.rule] <= MAX_PER_RULE:
                 kept.append(hit)
         return kept
 

@@ -65,7 +65,7 @@ def _fence(word: str) -> bool:
 def _private(seen: View) -> list[Hit]:
     """Report credential places and secret variables, and their sending where both are in one script."""
     hits: list[Hit] = []
-    for place in places.look("credential", seen.text):
+    for place in places.look("credential", seen.text, 4000):
         token = seen.token(place.start)
         if place.what != "an environment file":
             hits.append(Hit("SC459", token.start, token.end, place.what))

@@ -20,6 +20,8 @@ MOST_OF_ONE = 20
 """Hits of one rule in one text that are told of: more say nothing more."""
 REPEATS = 12
 """How often one sentence stands in a row before it counts as filler."""
+SHORT, LONG = 20, 200
+"""Characters of a sentence that may be filler."""
 
 _SHAPES = by_first(compile_shape(rule, text) for rule, texts in SHAPES.items() for text in texts)
 # Marks that separate system, user, tool and skill in one agent or another (ZE-27, HE-16).
@@ -48,8 +50,9 @@ _SECOND_HEADER = re.compile(
 )
 _PATTERNS = (("SC161", _MARKS, ""), ("SC125", _IMAGE, "http"), ("SC125", _LINK, "](http"), ("SC166", _SECOND_HEADER, "\n---"))
 """Each rule with its pattern, and a sign without which there is nothing to look for."""
+_OTHER = re.compile(r"[\u0370-\u03ff\u0400-\u052f\u0530-\u058f]")
 _MIXED = re.compile(r"[A-Za-z]{1,40}[\u0370-\u03ff\u0400-\u052f\u0530-\u058f]{1,3}[A-Za-z]{1,40}")
-_LINES = re.compile(r"[^\n.!?]{20,200}[.!?\n]")
+_LINES = re.compile(r"[^\n.!?]++[.!?\n]?")
 
 
 def find(text: str) -> list[Hit]:
@@ -85,6 +88,9 @@ def _repeated(text: str) -> Iterator[Hit]:
     before, run, start = "", 0, 0
     for match in _LINES.finditer(text):
         line = match.group().strip()
+        if not SHORT <= len(line) <= LONG:
+            before = "" if line else before  # anything between breaks the row, but an empty line
+            continue
         if line == before and any(map(str.isalpha, line)):
             run += 1
             if run == REPEATS:
@@ -95,6 +101,6 @@ def _repeated(text: str) -> Iterator[Hit]:
 
 def look_alikes(original: str) -> list[Hit]:
     """Find words that mix alphabets in a text as it was written."""
-    if original.isascii():
+    if original.isascii() or _OTHER.search(original) is None:
         return []
     return [Hit("SC164", match.start(), match.end()) for match in islice(_MIXED.finditer(original), MOST_OF_ONE)]

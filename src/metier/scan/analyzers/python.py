@@ -25,7 +25,10 @@ NESTING = 100
 """Brackets nested deeper than this are not parsed."""
 LAYERS = 3
 """How many layers of code within decoded text are opened."""
-MOST_HITS = 200
+MOST_OF_ONE = 20
+"""Hits of one rule that are told of; no rule crowds out another."""
+MOST_NESTED = 200
+"""Texts run as code that are opened in turn."""
 LARGE = 100_000
 PASSES = 6
 """How often functions are read again, at most, because of what others were seen to give them."""
@@ -44,7 +47,13 @@ def find(code: str) -> list[Hit]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         hits = _find(code, 0)
-    return sorted(hits, key=lambda hit: (hit.start, hit.end, hit.rule))[:MOST_HITS]
+    counts: dict[str, int] = {}
+    kept: list[Hit] = []
+    for hit in sorted(hits, key=lambda hit: (hit.start, hit.end, hit.rule)):
+        counts[hit.rule] = counts.get(hit.rule, 0) + 1
+        if counts[hit.rule] <= MOST_OF_ONE:
+            kept.append(hit)
+    return kept
 
 
 def _find(code: str, layer: int) -> list[Hit]:
@@ -81,14 +90,20 @@ def _tree_hits(text: str, layer: int) -> tuple[list[Hit], bool]:
         hits.append(Hit(rule, *places.span(node), evidence.replace(pyfold.HOLE, "…")))
     if layer < LAYERS:
         hits += _inner_hits(walk, places, layer)
+    elif walk.nested:
+        hits.append(Hit("SC802", 0, 0, "code within code, deeper than is looked at"))
     return hits, whole and not walk.too_deep
 
 
 def _inner_hits(walk: Walk, places: Places, layer: int) -> list[Hit]:
     """Open the code and the commands that the code holds as text; what is in them is shown at the place that runs them."""
     hits: dict[tuple[str, int], Hit] = {}
-    for inner, node in dict.fromkeys(walk.nested[:20]):
+    for count, (inner, node) in enumerate(dict.fromkeys(walk.nested)):
         start, end = places.span(node)
+        if count >= MOST_NESTED or len(inner) > pyfold.MOST:
+            hits["SC802", 0] = Hit("SC802", start, end, "more code within code than is looked at")
+        if count >= MOST_NESTED:
+            break
         for hit in _find(inner[: pyfold.MOST], layer + 1):
             if hit.rule != "SC394":
                 shown = hit.evidence or inner[hit.start : min(hit.end, hit.start + 160)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from metier.scan.rule import Hit
 from metier.scan.rules import places
 from metier.scan.rules.scripts import APPLESCRIPT, BATCH, CURLY, EVERY, LUA, PERL, PHP, RUBY
-from metier.scan.tokens import Token, read
+from metier.scan.tokens import MAX_TOKENS, Token, read
 from metier.scan.view import View, match, tidy, view
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ _WHOLE = re.compile(
     r"|env::vars ?\(|system\.getenv ?\( ?\)"
 )
 _CARETS = re.compile(r"\w\^(?=\w)")
+MOST_PLACES = 4000
 MAX_CARETS = 4  # carets inside words of one batch file that are still no more than odd
 
 
@@ -59,6 +60,8 @@ def find(code: str, lang: str) -> list[Hit]:
     seen = view(code, tokens)
     hits = match(seen, (*_TABLES[family], *EVERY))
     hits += _places(seen)
+    if len(tokens) >= MAX_TOKENS:
+        hits.append(Hit("SC802", tokens[-1].start, tokens[-1].end, "more code than is looked at"))
     if family == "batch":
         hits += _carets(code)
     return tidy(hits)
@@ -71,7 +74,7 @@ def commands(code: str, lang: str) -> list[tuple[int, int, str]]:
     for index, token in enumerate(tokens):
         if token.kind == "command" or (token.kind == "string" and _runs_before(tokens, index)):
             found.append((token.start, token.end, token.text))
-    return found[:200]
+    return found
 
 
 def _runs_before(tokens: list[Token], index: int) -> bool:
@@ -84,7 +87,7 @@ def _places(seen: View) -> list[Hit]:
     """Report credential places, catchers, and writing to where programs or the agent start from; sending secrets is worse."""
     hits: list[Hit] = []
     for kind, rule in (("credential", "SC476"), ("exfiltration", "SC483"), ("persistence", "SC480"), ("memory", "SC481")):
-        for place in places.look(kind, seen.text):
+        for place in places.look(kind, seen.text, MOST_PLACES):
             token = seen.token(place.start)
             writing = _WRITES.search(seen.text[max(place.start - 120, 0) : place.start])
             if place.what in ("an environment file", "the account table") or place.what.startswith("a chat"):

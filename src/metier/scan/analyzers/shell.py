@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from metier.scan import shellreader, shellwords
 from metier.scan.rule import Hit
 from metier.scan.shell import calls, connect, fetch, harm, naming, secrets, send, stay
 
@@ -13,8 +14,12 @@ if TYPE_CHECKING:
     from metier.scan.shell.calls import Script
 
 MOST = 200
-"""How many hits one text may give, and how many of one rule."""
+"""How many stretches of other languages one text may give."""
 MOST_OF_ONE = 20
+"""Hits of one rule that are told of; no rule crowds out another."""
+MOST_WORDS = 100
+"""Words of one command that are looked at for what it sends."""
+LONGEST_PIPELINE = 32
 _LONGEST_EVIDENCE = 240
 
 _MANAGERS = frozenset((
@@ -43,8 +48,6 @@ def find(code: str) -> list[Hit]:
             continue
         counts[hit.rule] = counts.get(hit.rule, 0) + 1
         kept[hit.rule, hit.start] = hit._replace(evidence=hit.evidence[:_LONGEST_EVIDENCE]) if hit.evidence else hit
-        if len(kept) >= MOST:
-            break
     return list(kept.values())
 
 
@@ -73,6 +76,25 @@ def _all(script: Script) -> Iterator[Hit]:
     yield from stay.check(script, texts)
     yield from harm.check(script)
     yield from _capabilities(script)
+    left = _left_out(script, texts)
+    if left:
+        yield Hit("SC802", 0, 0, left)
+
+
+def _left_out(script: Script, texts: naming.Texts) -> str:
+    """Say what of a text was not looked at: mass is a way to hide, so it is never passed over in silence."""
+    cut = bool(script.calls) and script.calls[-1].command.via == shellwords.LEFT_OUT
+    if cut or len(script.text) > shellreader.LONGEST:
+        return "more commands than are looked at"
+    if naming.crowded(texts):
+        return "a place is named more often than is looked at"
+    if any(len(call.words) > MOST_WORDS and call.name in calls.NETWORK for call in script.calls):
+        return "a command with more words than are looked at"
+    long = {number for number, line in script.pipelines.items() if len(line) >= LONGEST_PIPELINE}
+    acts = calls.NETWORK | calls.INTERPRETERS  # bars also stand in tables and in the types of other languages
+    if long and any(call.command.pipeline in long and call.name in acts for call in script.calls):
+        return "a pipeline longer than is looked at"
+    return ""
 
 
 def _capabilities(script: Script) -> Iterator[Hit]:

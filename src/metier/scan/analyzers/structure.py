@@ -6,7 +6,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from metier.scan.content import appended, locked, stray_nul
-from metier.scan.kinds import BINARY, CODE, kind_of, mismatch as misnamed
+from metier.scan.kinds import BINARY, CODE, disguised, kind_of, mismatch as misnamed
 from metier.scan.rule import Hit
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def _content(piece: Piece, paths: frozenset[str], kind: str) -> Iterator[Hit]:
         yield Hit("SC607" if locked(piece.data) else "SC608", 0, 0)
     elif kind in BINARY:
         extra = appended(piece.data)
-        if extra:
+        if extra and not (kind in {"pdf", "document"} and extra.startswith("a script")):  # a manual may show commands
             yield Hit("SC618", 0, 0, extra)
     else:
         nul = stray_nul(piece.data)
@@ -206,8 +206,15 @@ def _content(piece: Piece, paths: frozenset[str], kind: str) -> Iterator[Hit]:
             yield Hit("SC619", nul, nul + 1)
         elif kind == "unknown" and piece.data:
             yield Hit("SC611", 0, 0)
+    yield from _named(piece, kind)
+
+
+def _named(piece: Piece, kind: str) -> Iterator[Hit]:
+    """Compare what a file is with what its name says, and with what its first bytes say."""
     if misnamed(piece.path, kind):
         yield Hit("SC624" if kind in CODE and _called_text(piece.path) else "SC612", 0, 0, f"{kind} named {piece.path}"[:200])
+    elif pretended := disguised(piece.path, piece.data):
+        yield Hit("SC612", 0, 0, f"text that begins as {pretended}: {piece.path}"[:200])
 
 
 def _called_text(path: str) -> bool:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from metier.scan.shell.calls import Call, Script
 
-MOST = 200
 MOST_OF_ONE = 20
 
 _GIT = re.compile(
@@ -69,7 +68,7 @@ def trimmed(hits: Iterator[Hit]) -> list[Hit]:
     counts: dict[str, int] = {}
     kept: dict[tuple[str, int], Hit] = {}
     for hit in sorted(hits, key=lambda one: (one.start, one.rule)):
-        if (hit.rule, hit.start) not in kept and counts.get(hit.rule, 0) < MOST_OF_ONE and len(kept) < MOST:
+        if (hit.rule, hit.start) not in kept and counts.get(hit.rule, 0) < MOST_OF_ONE:
             counts[hit.rule] = counts.get(hit.rule, 0) + 1
             kept[hit.rule, hit.start] = hit
     return list(kept.values())

@@ -11,12 +11,10 @@ STEMS: dict[str, str] = {
     "reveal": "reveal print output show display repeat echo leak disclose dump recite expose return list include append",
     "give": "provide paste share enter supply give submit furnish",
     "leak": "reveal print output repeat echo leak disclose dump recite expose",
-    "send": "send post upload transfer transmit forward exfiltrate relay submit beacon report export sync email push deliver "
-    "stream mirror",
-    "collect": "collect gather harvest read capture extract steal copy scrape enumerate scan search record log grab retrieve "
-    "access",
+    "send": "send post upload transfer transmit forward exfiltrate relay submit beacon push deliver",
+    "collect": "collect gather harvest read capture extract steal copy scrape enumerate grab retrieve",
     "fetch": "download fetch retrieve pull curl wget clone obtain grab",
-    "execute": "execute run launch invoke eval evaluate start spawn open trigger perform",
+    "execute": "execute run launch invoke eval evaluate start spawn trigger perform",
     "install": "install setup",
     "write": "write append add modify edit update inject insert create save store overwrite replace change register",
     "remove": "delete remove erase wipe destroy purge drop truncate clear format shred",
@@ -25,7 +23,7 @@ STEMS: dict[str, str] = {
     "follow": "follow obey comply adhere honor honour treat respect process",
     "believe": "trust believe assume consider treat regard",
     "paste": "paste",
-    "encode": "encode decode obfuscate encrypt compress base64-encode deobfuscate",
+    "encode": "encode decode obfuscate base64-encode deobfuscate",
     "instruct": "instruction directive guideline rule command prompt constraint policy",
     "expire": "expire terminate suspend revoke invalidate lock",
     "spread": "propagate spread replicate infect clone",
@@ -40,9 +38,8 @@ WORDS: dict[str, str] = {
     "jailbreak": "jailbreak jailbroken jailbreaking jailbreak_mode dev_mode",
     "prior": "previous prior above earlier preceding original existing initial former past",
     "every": "all any every everything anything each whatever regardless entire full complete",
-    "safety": "safety filter filters filtering guardrail guardrails safeguard safeguards restriction restrictions restricted "
-    "moderation ethical ethics censorship limitations limits alignment constraints refusals refusal safeguarding protections "
-    "protection sandbox sandboxing antivirus firewall defender gatekeeper validation verification checks security",
+    "safety": "safety guardrail guardrails safeguard safeguards restriction restrictions moderation ethical ethics censorship "
+    "refusals refusal safeguarding sandbox sandboxing antivirus firewall defender gatekeeper security",
     "free": "unrestricted unfiltered uncensored unconstrained jailbreak jailbroken jailbreak_mode unmoderated limitless "
     "unlocked omnipotent amoral uninhibited",
     "you": "you your yourself assistant model ai agent llm claude chatgpt gpt copilot gemini codex",
@@ -62,9 +59,8 @@ WORDS: dict[str, str] = {
     "known_hosts .password-store .config/gh secrets.json .pgpass metamask .solana .ethereum .electrum cookies.sqlite "
     "logins.json .envrc .vault-token auth.json auth-profiles.json",
     "environment": "environment environ env printenv process.env os.environ getenv envvars env_vars",
-    "endpoint": "http-url endpoint server webhook webhooks remote external url host domain attacker collector c2 upstream api "
-    "address s3 smtp ftp bucket gist telegram discord pastebin ngrok analytics telemetry third-party third-parties exfil "
-    "collaborator",
+    "endpoint": "http-url endpoint server webhook webhooks remote url host domain collector c2 s3 smtp ftp bucket gist telegram "
+    "discord pastebin ngrok third-party third-parties collaborator",
     "attacker": "attacker's evil c2 c&c botnet exfil exfiltrate exfiltration backdoor trojan rootkit keylogger ransomware "
     "stealer worm attacker.com evil.com attacker-controlled beacon implant dropper",
     "telemetry": "telemetry analytics diagnostics diagnostic metrics logging compliance audit monitoring quality improvement "
@@ -95,7 +91,7 @@ WORDS: dict[str, str] = {
     "money_act": "withdraw transfer drain approve sign airdrop",
     "urgent": "urgent urgently immediately expires expiring expire suspended terminated deadline hurry limited invalidated "
     "quickly",
-    "prerequisite": "prerequisite prerequisites required requires requirement needed dependency dependencies must",
+    "prerequisite": "prerequisite prerequisites requires requirement dependency dependencies",
     "product": "product products sponsor sponsored affiliate brand service services competitor competitors link referral "
     "advertisement advertisements ads partner partners vendor",
     "output": "output response responses reply answer summary result results report",
@@ -235,10 +231,9 @@ PHRASES: dict[str, tuple[str, ...]] = {
     ),
     "exempt": (
         "pre-approved", "already approved", "has been approved", "has been granted", "have been granted", "been reviewed",
-        "exempt from", "certified by", "permissions were granted", "trusted administrator", "elevated permissions",
-        "elevated privileges", "elevated trust", "special permission", "has been disabled", "are removed", "have been removed",
-        "been lifted", "security clearance", "already authorized", "has been verified", "has been certified",
-        "permission granted",
+        "exempt from", "certified by", "permissions were granted", "trusted administrator", "elevated trust",
+        "special permission", "has been disabled", "are removed", "have been removed", "been lifted", "security clearance",
+        "already authorized", "has been verified", "has been certified", "permission granted",
     ),
     "obey_content": (
         "as a system instruction", "as system instructions", "as an instruction", "as instructions", "as a directive",
@@ -249,8 +244,8 @@ PHRASES: dict[str, tuple[str, ...]] = {
     ),
     "cannot_stop": (
         "cannot be disabled", "cannot be removed", "cannot opt out", "cannot be waived", "cannot be stopped", "can't be disabled",
-        "no opt-out", "not be removed", "prevent removal", "prevents removal", "reinstall itself", "survive removal",
-        "survives removal", "re-enable itself", "cannot be uninstalled", "prevent uninstallation",
+        "no opt-out", "not be removed", "prevent removal", "prevents removal", "reinstall itself", "re-enable itself",
+        "cannot be uninstalled", "prevent uninstallation",
     ),
     "answer_false": (
         "respond that it", "respond that you", "always respond that", "tell them that", "tell the user that", "say that it",
@@ -263,5 +258,12 @@ PHRASES: dict[str, tuple[str, ...]] = {
         "every repository", "every project", "all repositories", "other agents", "spread to", "propagate to", "sub-agents",
         "all agents", "peer agents",
     ),
-    "scale": ("10000 times", "1000 times", "as many", "million times", "100000 times", "all available cpu"),
+    "scale": ("10000 times", "1000 times", "million times", "100000 times", "all available cpu"),
+    "safety": (
+        "content filter", "content filters", "content filtering", "safety filter", "safety filters", "safety check",
+        "safety checks", "security check", "security checks", "security control", "security controls", "security measures",
+        "security warning", "security warnings", "content policy", "content policies", "safety constraints", "safety guidelines",
+        "safety instructions", "ethical constraints", "ethical guidelines", "code signing", "certificate validation",
+        "tls verification",
+    ),
 }  # fmt: skip

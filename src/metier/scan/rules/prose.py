@@ -53,9 +53,9 @@ RULES: tuple[Rule, ...] = (
          "Worth knowing next to a request for something valuable.", "Say plainly what is needed and for what."),
     Rule("SC131", "medium", "persistence", "Writes into what the agent reads in every session",
          "Memory, settings, hooks and start-up files outlive the skill.", _ASK),
-    Rule("SC132", "high", "persistence", "Resists being removed or disabled",
+    Rule("SC132", "medium", "persistence", "Resists being removed or disabled",
          "Only malware defends itself against its user.", _ASK),
-    Rule("SC133", "high", "persistence", "Spreads to other skills, projects or agents",
+    Rule("SC133", "medium", "persistence", "Spreads to other skills, projects or agents",
          "A skill that copies itself is a worm.", _ASK),
     Rule("SC141", "medium", "execution", "Fetches something and runs it",
          "What is fetched tomorrow need not be what was reviewed today.", "Ship the code in the skill, or pin it by a hash."),
@@ -99,6 +99,8 @@ RULES: tuple[Rule, ...] = (
     Rule("SC167", "medium", "injection", "Changes the agent's role",
          "A role can be harmless; with anything else found here it is how an agent is taken over.",
          "Say what to do, not who to be."),
+    Rule("SC169", "low", "obfuscation", "Holds control characters or soft hyphens",
+         "Worth knowing: they change what a terminal or an editor shows.", "Remove them."),
     Rule("SC171", "low", "persistence", "Writes to the agent's memory or settings",
          "Worth knowing: what is written there stays after the skill is gone.", "Say what is written and why."),
     Rule("SC172", "low", "credential", "Handles secrets",
@@ -130,7 +132,7 @@ SHAPES: dict[str, tuple[str, ...]] = {
         "leak <6 prompt !negate", "leak <5 you <3 instruct !negate", "send <5 prompt !negate", "leak <4 every <4 prior !negate",
     ),
     "SC105": (
-        "hush <6 user <14 collect", "hush <6 user <14 send", "hush ~10 secret <10 send", "hush <8 user",
+        "hush <6 user <14 collect", "hush <6 user <14 send", "hush <8 user",
         "silent <4 collect <8 secret", "silent <5 send <8 data", "negate <3 tell <3 user <10 send",
         "negate <3 tell <3 user <10 collect",
     ),
@@ -150,11 +152,11 @@ SHAPES: dict[str, tuple[str, ...]] = {
     "SC111": ("answer_false ~8 safety", "answer_false <14 secret", "answer_false ~10 give", "answer_false <8 negate <10 collect"),
     "SC112": ("hide <5 log", "off <4 log <6 user", "remove <4 log <8 execute", "remove <4 history <6 terminal"),
     "SC113": (
-        "override <3 excuse", "excuse ~10 off", "excuse ~8 safety", "override <4 urgent <4 safety", "off <4 safety <8 before",
+        "override <3 excuse", "excuse ~8 safety", "override <4 urgent <4 safety", "off <4 safety <8 before",
     ),
     "SC121": (
-        "secret <10 send <10 endpoint", "send <8 credfile", "credfile <14 send", "send <8 secret <8 endpoint",
-        "send <8 environment <8 endpoint", "environment <10 send <10 endpoint", "collect <8 credfile <14 send",
+        "secret <10 send <10 endpoint", "send <8 credfile !negate", "credfile <14 send", "send <8 secret <8 endpoint !negate",
+        "send <8 environment <8 endpoint !negate", "environment <10 send <10 endpoint", "collect <8 credfile <14 send",
         "encode <8 credfile", "collect <8 environment <14 send", "encode <8 secret <8 send",
     ),
     "SC122": (
@@ -177,14 +179,14 @@ SHAPES: dict[str, tuple[str, ...]] = {
         "write <8 memory <10 future", "write <8 memory <10 hush", "must <6 write <8 memory", "write <8 memory <8 override",
         "before <8 write <8 memory",
     ),
-    "SC132": ("cannot_stop", "install <6 persist <6 execute", "negate <3 user <4 off"),
+    "SC132": ("cannot_stop", "negate <3 user <4 off"),
     "SC133": ("self_spread ~10 install", "self_spread ~8 spread", "spread <8 self_spread"),
     "SC141": (
         "fetch <8 install", "fetch <8 script <8 execute", "fetch <10 execute <8 unasked", "follow <6 endpoint <4 instruct",
         "before <10 fetch <8 execute",
     ),
     "SC142": (
-        "run_it ~14 prerequisite", "prerequisite ~14 run_it", "fetch <12 run_it", "run_it ~10 endpoint",
+        "run_it ~14 prerequisite", "fetch <12 run_it", "run_it ~10 endpoint",
         "prerequisite <6 install <4 before_use", "paste <6 terminal", "must <4 install <4 before_use",
         "prerequisite <8 before_use <10 fetch", "fetch ~8 archive <10 execute", "prerequisite ~10 fetch <8 archive",
     ),
@@ -196,13 +198,16 @@ SHAPES: dict[str, tuple[str, ...]] = {
         "encode <6 execute", "encode <8 follow <6 instruct", "encode <4 instruct <8 execute", "execute <5 encode <5 script",
     ),
     "SC151": (
-        "recommend <6 product <10 hush", "product <8 hush", "must <6 recommend <6 product", "recommend <8 product <8 every",
+        "recommend <6 product <10 hush", "must <6 recommend <6 product", "recommend <8 product <8 every",
     ),
     "SC152": ("urgent ~12 give <8 secret", "expire ~14 give <8 secret", "urgent ~12 secret <8 give"),
     "SC153": ("remove <4 every <3 data <8 unasked", "destruct <4 every <3 data <8 user"),
     "SC154": ("permission <6 free", "escalate <5 permission <8 hush", "escalate <5 permission <8 unasked", "silent <6 escalate"),
     "SC155": ("miner", "loop <5 execute", "scale", "reveal <8 scale"),
-    "SC156": ("money_act <6 money <10 unasked", "pay ~10 unasked", "money_act <5 every <4 money", "send <5 every <3 money"),
+    "SC156": (
+        "money_act <6 money <10 unasked !negate", "pay ~10 unasked !negate", "money_act <5 every <4 money !negate",
+        "send <5 every <3 money !negate",
+    ),
     "SC157": ("telemetry ~14 cannot_stop", "telemetry ~12 hush", "send <8 telemetry <10 hush", "send ~10 cannot_stop"),
     "SC158": ("attacker",),
     "SC167": ("become",),
@@ -216,7 +221,7 @@ SHAPES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 DEAF_IN_CODE = frozenset((
-    "SC121", "SC122", "SC123", "SC124", "SC126", "SC127", "SC131", "SC141", "SC142", "SC144", "SC145", "SC151", "SC152",
+    "SC104", "SC121", "SC122", "SC123", "SC124", "SC126", "SC127", "SC131", "SC141", "SC142", "SC144", "SC145", "SC151", "SC152",
     "SC153", "SC154", "SC156", "SC157", "SC158", "SC166", "SC167", "SC171", "SC172", "SC173", "SC174", "SC175", "SC176",
 ))  # fmt: skip
 """Rules for sentences, which variable names and calls only look like: code has analyzers of its own."""

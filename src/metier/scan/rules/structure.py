@@ -102,6 +102,6 @@ RULES: tuple[Rule, ...] = (
         _READ,
     ),
     Rule("SC622", "info", "structure", "A script is never mentioned", "Nothing says what it is for", _READ),
-    Rule("SC623", "high", "escalation", "The skill does far more than it says", "Nothing in the description calls for it", _REMOVE),
+    Rule("SC623", "medium", "escalation", "The skill does far more than it says", "Nothing in its description calls for it", _READ),
     Rule("SC624", "low", "evasion", "A file named as text holds code", "Its name keeps readers and scanners away", _READ),
 )

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from metier.scan.shellwords import Word
 
 _MOST = 400
+"""Words looked at that name the same place; more of them say nothing more, and no place hides another."""
+_ALL = 1 << 20
+_SHORTEST = 4  # letters of a place's name
 _BRACKET = re.compile(r"\[(\w)\]")
 
 
@@ -63,7 +66,24 @@ def _unbracketed(text: str) -> str:
 def named(kind: str, all_texts: Texts) -> list[Named]:
     """Return the words that name a place of one kind."""
     found: list[Named] = []
-    for seen in places.look(kind, all_texts.text, _MOST):
+    counts: dict[str, int] = {}
+    for seen in places.look(kind, all_texts.text, _ALL):
+        counts[seen.what] = counts.get(seen.what, 0) + 1
+        if counts[seen.what] > _MOST:
+            continue
         call, word, part = all_texts.words[bisect_right(all_texts.starts, seen.start) - 1]
         found.append(Named(call, word, part, seen.what))
     return found
+
+
+def crowded(all_texts: Texts) -> bool:
+    """Say whether some place is named more often than is looked at."""
+    if len(all_texts.text) < _MOST * _SHORTEST:
+        return False
+    for kind in ("credential", "exfiltration", "persistence", "memory"):
+        counts: dict[str, int] = {}
+        for seen in places.look(kind, all_texts.text, _ALL):
+            counts[seen.what] = counts.get(seen.what, 0) + 1
+        if any(count > _MOST for count in counts.values()):
+            return True
+    return False
