@@ -32,7 +32,6 @@ WATCHED = 1 << 24  # a sign of a debugger or sandbox
 ENCODED = 1 << 25  # holds a variable of the environment that the code itself encoded
 
 PATHS = CRED_PATH | WEAK_PATH | START_PATH | AGENT_PATH | FETCHED_PATH | SELF
-HOSTS = DROP_HOST | CHAT_HOST | BARE_IP | METADATA
 CARRIED = CRED | WEAK | ENV_ALL | CLIP | FILE | HOST | PROC | SECRET_ENV
 """What makes a request an outflow."""
 

@@ -41,7 +41,6 @@ _RUN = re.compile(
 _REGION = re.compile(r"[a-z]{2}[a-z0-9]{1,4}\x7f")
 # Writing systems that need joiners, non-joiners or invisible word breaks inside and between words, and direction marks.
 _JOINING = re.compile("[\u0590-\u109f\u1780-\u18af\u1900-\u1aaf\ufb1d-\ufdff\ufe70-\ufefc\U00010a00-\U00011fff]")
-_VISIBLE = (0x20, 0x7F)
 
 
 def odd(original: str) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from zlib import decompress
 
 from metier.scan import learned
+from metier.scan.examine import QUIET
 from metier.scan.passages import strongest
 from metier.scan.ruleset import RULES
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from metier.scan.examine import Examined, Seen
     from metier.scan.rule import Rule
 
-QUIET = frozenset(("example", "quote"))
 HIDDEN = frozenset(("encoded", "hidden", "html-comment", "alt"))
 WEIGHTY = frozenset(("critical", "high", "medium"))
 EXPECTED = {"critical": 0.06, "high": 0.03, "medium": 0.012, "low": 0.002, "info": 0.0}
