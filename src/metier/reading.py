@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from metier import skillfile
 from metier.disclose import levels
 from metier.disclose.tokens import estimate
 from metier.discover import disk, trees
@@ -21,7 +22,6 @@ from metier.trust.boundary import disclosed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from typing import Any
 
     from metier.app import Library
     from metier.catalogue.db import DigestBook
@@ -36,10 +36,10 @@ def body_of(library: Library, name: str, *, consent: bool = False) -> Body:
     card = _readable(library, name)
     if card.kind == "code":
         return _code_body(library, card, consent=consent)
-    path = _main_file(card)
+    path = skillfile.main_file(card)
     head, standing = _vetted(library, card, path, consent=consent)
     file = path.rpartition("/")[2]
-    document = read_document(head.data, folder=_folder_name(card), file=file, kind=card.kind, size=len(head.data))
+    document = read_document(head.data, folder=skillfile.folder_name(card), file=file, kind=card.kind, size=len(head.data))
     assert document is not None  # the whole file was given
     files = [piece.path for piece in disk.tree(card.path)] if card.kind == "skill-md" else []
     needs = read_needs(document.fields, document.spans, _sidecar(card.path))[1] or Needs()
@@ -55,7 +55,7 @@ def body_of(library: Library, name: str, *, consent: bool = False) -> Body:
 
 def _vetted(library: Library, card: Card, path: str, *, consent: bool) -> tuple[Head, Trusted]:
     """Read a skill's own file, and have the skill let in."""
-    return _judged_and_read(library, card, path, lambda: _read(path), consent=consent)
+    return _judged_and_read(library, card, path, lambda: skillfile.read(path), consent=consent)
 
 
 def _judged_and_read(
@@ -99,7 +99,7 @@ def _code_body(library: Library, card: Card, *, consent: bool) -> Body:
     from metier.standard.code import read_code
 
     head, standing = _vetted(library, card, card.path, consent=consent)
-    facts = read_code(head.data, _folder_name(card))
+    facts = read_code(head.data, skillfile.folder_name(card))
     content = head.data.decode(errors="replace")
     fields = {} if facts is None else {
         "triggers": list(facts.triggers), "destructive": facts.destructive, "mcp_expose": facts.expose,
@@ -297,36 +297,6 @@ def fingerprint(library: Library) -> str:
     return "sha256:" + whole.hexdigest()
 
 
-def fields_of(card: Card) -> dict[str, Any]:
-    """Give the frontmatter of a skill as written; nothing when it has none or cannot be read."""
-    if card.kind == "code":
-        return {}
-    path = _main_file(card)
-    head = disk.read_head(path, MAX_FILE_BYTES)
-    file = path.rpartition("/")[2]
-    document = read_document(head.data, folder=_folder_name(card), file=file, kind=card.kind, size=len(head.data))
-    return document.fields if document is not None else {}
-
-
-def bytes_of(card: Card) -> bytes:
-    """Give the bytes of a skill's own file."""
-    return _read(_main_file(card)).data
-
-
-def is_first_load(library: Library, card: Card, digest: Digest) -> bool:
-    """Tell whether these bytes are read for the first time from here, and remember that they were."""
-    from metier.catalogue.db import DigestBook
-
-    book, name = DigestBook(library.data), b"\0loaded\0" + _name_in_book(card)
-    try:
-        known = book.get(name, b"")
-        if known != digest:
-            book.put(name, b"", digest)
-    finally:
-        book.close()
-    return known != digest
-
-
 def _readable(library: Library, name: str) -> Card:
     card = library.resolve(name)
     if card.held == "disabled":
@@ -335,37 +305,12 @@ def _readable(library: Library, name: str) -> Card:
     return card
 
 
-def _main_file(card: Card) -> str:
-    if card.kind != "skill-md":
-        return card.path
-    listing = disk.list_folder(card.path)
-    name = "SKILL.md" if "SKILL.md" in listing.files else next((n for n in listing.files if n.lower() == "skill.md"), "SKILL.md")
-    return f"{card.path}/{name}"
-
-
-def _read(path: str) -> Head:
-    head = disk.read_head(path, MAX_FILE_BYTES)
-    if head.fault:
-        hint = "list again to see what is there" if disk.kind_of(path) is None else "check what it is and its permissions"
-        gone = "is gone since it was listed" if disk.kind_of(path) is None else f"cannot be read: {head.message}"
-        raise NotFoundError(f"{path} {gone}", hint=hint)
-    if head.size > MAX_FILE_BYTES:
-        raise RefusedError(f"{path} has {head.size:,} bytes; metier reads at most {MAX_FILE_BYTES:,}", code="too-large",
-                           hint="read it in an editor, or split it into files under references/")  # fmt: skip
-    return head
-
-
 def _sidecar(path: str) -> Sidecar | None:
     if disk.is_link(f"{path}/agents"):
         return sidecar_of(BEHIND_A_LINK)
     target = f"{path}/agents/openai.yaml"
     there = disk.kind_of(target) is not None or disk.is_link(target)
     return sidecar_of(disk.read_head(target, SIDECAR_BYTES)) if there else None
-
-
-def _folder_name(card: Card) -> str:
-    base = card.path.rpartition("/")[2]
-    return base if card.kind == "skill-md" else base.rpartition(".")[0]
 
 
 def _text(data: bytes) -> str | None:

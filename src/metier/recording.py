@@ -11,6 +11,7 @@ from metier.audit.proof import Verified
 if TYPE_CHECKING:
     from metier.app import Library
     from metier.audit.chain import Record
+    from metier.model import Card, Digest
 
 NOWHERE = "there is no place for an audit log: set METIER_HOME or HOME"
 
@@ -42,3 +43,17 @@ def verify(library: Library) -> Verified:
 
 def _log(library: Library) -> Log | None:
     return Log(f"{library.data}/audit", home=library.home) if library.data else None
+
+
+def is_first_load(library: Library, card: Card, digest: Digest) -> bool:
+    """Tell whether these bytes are read for the first time from here, and remember that they were."""
+    from metier.catalogue.db import DigestBook
+
+    book, name = DigestBook(library.data), b"\0loaded\0" + card.path.encode("utf-8", "surrogateescape")
+    try:
+        known = book.get(name, b"")
+        if known != digest:
+            book.put(name, b"", digest)
+    finally:
+        book.close()
+    return known != digest

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier import judging, reading, recording
+from metier import judging, recording, skillfile
 from metier.errors import MetierError
 from metier.model import Verdict
 from metier.standard.tools import split_tools
@@ -85,7 +85,7 @@ def _provenance(library: Library, card: Card, state: Decisions, digest: Digest |
     root = manifests.root_of(library, card)
     project = root.project if root else ""
     scope: Scope = "project" if project else card.scope
-    broken = card.kind == "code" and manifests.breaks_promise(library, card, reading.bytes_of(card))
+    broken = card.kind == "code" and manifests.breaks_promise(library, card, skillfile.bytes_of(card))
     return Provenance(scope=scope, project=project, project_trusted=state.trusts(project),
                       signature=_signed(library, card.name, digest), pinned="its manifest's hash" if broken else "")  # fmt: skip
 
@@ -134,7 +134,7 @@ def shown(library: Library, case: Case) -> Trusted:
 
 def tools_of(card: Card) -> tuple[str, ...]:
     """Give the tools that a skill declares."""
-    return split_tools(reading.fields_of(card).get("allowed-tools"))[0]
+    return split_tools(skillfile.fields_of(card).get("allowed-tools"))[0]
 
 
 def _outcomes(library: Library, name: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from metier import reading, recording
+from metier import recording, skillfile
 from metier.discover import disk
 from metier.errors import UsageError
 from metier.standard.digest import TreeFile, tree_digest
@@ -27,7 +27,7 @@ def load_code(library: Library, name: str) -> gate.Admission:
     card = library.resolve(name)
     if card.kind != "code":
         raise UsageError(f"'{card.name}' is not a code skill", hint=f"read it with: metier show {card.name}")
-    data = reading.bytes_of(card)
+    data = skillfile.bytes_of(card)
     case = case_of(library, card)
     admission = _admitted(library, case, data)
     if admission.code is None:

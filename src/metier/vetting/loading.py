@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metier import reading, recording
+from metier import recording
 from metier.errors import RefusedError
 from metier.trust.decide import usable
 from metier.vetting.cases import OVERRIDE, TOP, Case, Trusted, case_of, lines_of, plain, shown_line
@@ -32,7 +32,7 @@ def load(library: Library, card: Card, *, consent: bool = False) -> Trusted:
         warning = f"'{card.name}' is {_doubts(case)}; what it says is a stranger's word"
         if warning not in library.warnings:
             library.warnings.append(warning)
-    if library.data and (asked or verdict.digest is None or reading.is_first_load(library, card, verdict.digest)):
+    if library.data and (asked or verdict.digest is None or recording.is_first_load(library, card, verdict.digest)):
         recording.record(library, "load", "allowed", name=card.name, digest=verdict.digest, path=card.path, level=decision.level,
                          verdict=verdict.level, action=decision.load, **_consent(asked=asked))  # fmt: skip
     return plain(case)
