@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from metier.cli.argv import Values
     from metier.vetting import Trusted, Verb
 
-VERDICT_STYLES = {"safe": "green", "caution": "yellow", "dangerous": "red"}
 _KEYS = "list, new, import FILE or remove ID"
 NO_KEYS = "No keys yet.\n\nnext: metier trust keys new, metier trust keys import FILE\n"
 SHOWN = 20
@@ -162,7 +161,7 @@ def _print(found: Trusted, values: Values) -> None:
 def _text(found: Trusted) -> str:
     clean = output.clean
     state = output.style(found.state, output.STATE_STYLES[found.state])
-    verdict = output.style(found.verdict, VERDICT_STYLES[found.verdict])
+    verdict = output.style(found.verdict, output.LEVEL_STYLES[found.verdict])
     out = [f"{output.style(clean(found.name), 'bold')} is {state}, level {found.level}, verdict {verdict}\n"]
     out.append(f"  {clean(found.path)}\n  {found.digest or 'no digest: it cannot be read whole'}\n")
     out += [f"  {clean(reason)}\n" for reason in found.reasons]

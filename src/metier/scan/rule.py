@@ -8,6 +8,11 @@ if TYPE_CHECKING:
     from metier.model import Harm
 
 
+READ = "Read the code around it, and use the skill only if its task needs this"
+REMOVE = "Do not use the skill, and report it to where it came from"
+"""Hints that rules of several languages give."""
+
+
 class Rule(NamedTuple):
     """One thing that content may do. The tables in `rules/` hold them; the analyzers name them by id."""
 

@@ -77,7 +77,7 @@ def standing(approvals: Iterable[Approval], name: str, digest: str | None, now: 
                 own = record
             else:
                 barred[record.name] = record
-        elif record.name == name or (not approved and _folded(record.name) == _folded(name)):
+        elif record.name == name or (not approved and folded(record.name) == folded(name)):
             others[record.digest] = record
     barring = _gravest(record for record in barred.values() if record.state != "approved")
     if own is not None or barring is not None:
@@ -106,6 +106,6 @@ def _is_past(record: Approval, now: str) -> bool:
     return made is not None and today is not None and made <= today
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
     """Give a name without the differences that the eye does not see, so that a new spelling escapes no block."""
     return unicodedata.normalize("NFKC", name).casefold()

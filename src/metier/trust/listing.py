@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from metier.model import Said
 from metier.trust.decide import Policy, Provenance, decide
-from metier.trust.state import State, folded, read_state
+from metier.trust.facts import folded
+from metier.trust.state import State, read_state
 
 if TYPE_CHECKING:
     from metier.model import Digest, Entry, Root, State as Shown

@@ -8,7 +8,6 @@ either, so a listing shows nothing as visible until the file is put right.
 from __future__ import annotations
 
 import json
-import unicodedata
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from metier.trust.facts import Approval
@@ -126,11 +125,6 @@ def _list(document: dict[str, Any], key: str) -> list[Any]:
     if not isinstance(found, list):
         raise ValueError(f"'{key}' is not a list")  # noqa: TRY004 - the same
     return found
-
-
-def folded(name: str) -> str:
-    """Give a name without the differences that the eye does not see, as a block is found by."""
-    return unicodedata.normalize("NFKC", name).casefold()
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -109,4 +109,6 @@ FINDINGS = st.builds(
 @settings(max_examples=60)
 @given(st.lists(FINDINGS, max_size=4), ANY, ANY)
 def test_no_text_makes_a_log_invalid(findings: list[Finding], path: str, name: str) -> None:
-    made(Subject(f"/work/{path}", False, name, "caution", 50, findings, [(one, name) for one in findings]))
+    run = made(Subject(f"/work/{path}", False, name, "caution", 50, findings, [(one, name) for one in findings]))
+
+    assert 2 * len(findings) == len(run["results"])

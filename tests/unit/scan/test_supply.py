@@ -120,7 +120,8 @@ def test_a_broken_manifest_says_nothing(path: str, text: str) -> None:
 @settings(max_examples=150, deadline=None)
 @given(st.text(max_size=200))
 def test_no_text_makes_it_raise(text: str) -> None:
-    supply.find(text)
-    supply.find("pip install " + text)
+    found = [*supply.find(text), *supply.find("pip install " + text)]
     for path in ("package.json", "requirements.txt", "pyproject.toml", "setup.py"):
-        supply.find_manifest(path, text)
+        found += supply.find_manifest(path, text)
+
+    assert all(hit.start <= hit.end for hit in found)

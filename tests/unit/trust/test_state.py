@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from metier.trust.facts import Approval
-from metier.trust.state import MOST_BYTES, Project, Row, State, folded, read_state, state_bytes
+from metier.trust.facts import Approval, folded
+from metier.trust.state import MOST_BYTES, Project, Row, State, read_state, state_bytes
 
 APPROVAL = Approval("pdf", "sha256:1", "approved", "verified", "2026-01-02T03:04:05Z", "ada", "Read it.")
 STATE = State((Row(APPROVAL, "/skills/pdf"), Row(APPROVAL._replace(state="blocked", level="blocked"))), (Project("/work", "2026-01-02"),))

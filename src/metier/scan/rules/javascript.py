@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from metier.scan.rule import Rule
-
-_READ = "Read the code around it, and use the skill only if its task needs this"
-_REMOVE = "Do not use the skill, and report it to where it came from"
+from metier.scan.rule import READ, REMOVE, Rule
 
 RULES: tuple[Rule, ...] = (
-    Rule("SC400", "low", "execution", "The script starts other programs", "A child process can do whatever the user can", _READ),
+    Rule("SC400", "low", "execution", "The script starts other programs", "A child process can do whatever the user can", READ),
     Rule(
         "SC401",
         "low",
@@ -23,7 +20,7 @@ RULES: tuple[Rule, ...] = (
         "evasion",
         "The script hides that it starts programs or evaluates code",
         "A name put together from pieces, or reached by a back door, is meant to escape a reader",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC403",
@@ -31,7 +28,7 @@ RULES: tuple[Rule, ...] = (
         "execution",
         "The script evaluates text as code",
         "Text that becomes code can be anything at run time",
-        _READ,
+        READ,
     ),
     Rule(
         "SC404",
@@ -39,7 +36,7 @@ RULES: tuple[Rule, ...] = (
         "obfuscation",
         "The script runs code that it decodes first",
         "Encoding what is then run serves to hide it",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC405",
@@ -47,7 +44,7 @@ RULES: tuple[Rule, ...] = (
         "execution",
         "The script runs what it has downloaded",
         "Whoever holds the other end decides what runs here",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC406",
@@ -55,16 +52,16 @@ RULES: tuple[Rule, ...] = (
         "execution",
         "The script gives a shell a command that downloads and runs code",
         "The code that runs is not the code that was read",
-        _REMOVE,
+        REMOVE,
     ),
-    Rule("SC407", "info", "network", "The script talks to the network", "Data can leave, and instructions can arrive", _READ),
+    Rule("SC407", "info", "network", "The script talks to the network", "Data can leave, and instructions can arrive", READ),
     Rule(
         "SC408",
         "low",
         "network",
         "The script opens a raw socket",
         "Traffic outside HTTP is seldom needed and hard to follow",
-        _READ,
+        READ,
     ),
     Rule(
         "SC409",
@@ -88,16 +85,16 @@ RULES: tuple[Rule, ...] = (
         "credential",
         "The script reads a place where credentials are kept",
         "Keys, wallets, browser profiles and tokens open everything the user has",
-        _REMOVE,
+        REMOVE,
     ),
-    Rule("SC412", "low", "credential", "The script reads an environment file", "Such a file holds a project's secrets", _READ),
+    Rule("SC412", "low", "credential", "The script reads an environment file", "Such a file holds a project's secrets", READ),
     Rule(
         "SC413",
         "critical",
         "exfiltration",
         "The script sends credentials or private data to the network",
         "What was read from a private place leaves the machine",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC414",
@@ -105,7 +102,7 @@ RULES: tuple[Rule, ...] = (
         "exfiltration",
         "The script talks to a request catcher, a tunnel, a paste site or a file drop",
         "Such hosts are made to receive data without an owner who can be asked",
-        _READ,
+        READ,
     ),
     Rule(
         "SC415",
@@ -113,7 +110,7 @@ RULES: tuple[Rule, ...] = (
         "exfiltration",
         "The script posts to a chat webhook or bot",
         "A webhook receives data under its maker's account",
-        _READ,
+        READ,
     ),
     Rule(
         "SC416",
@@ -121,7 +118,7 @@ RULES: tuple[Rule, ...] = (
         "persistence",
         "The script writes where programs are started from",
         "What is written there runs again after the skill is gone",
-        _READ,
+        READ,
     ),
     Rule(
         "SC417",
@@ -129,7 +126,7 @@ RULES: tuple[Rule, ...] = (
         "persistence",
         "The script changes the agent's own instructions, settings or memory",
         "The change outlives the skill and steers every later session",
-        _READ,
+        READ,
     ),
     Rule(
         "SC418",
@@ -154,17 +151,17 @@ RULES: tuple[Rule, ...] = (
         "exfiltration",
         "The script sends cookies, local storage or the clipboard to the network",
         "Sessions and whatever was copied leave the browser",
-        _REMOVE,
+        REMOVE,
     ),
-    Rule("SC422", "low", "credential", "The script reads the clipboard", "People copy passwords", _READ),
-    Rule("SC423", "high", "credential", "The script records key strokes", "What is typed includes passwords", _REMOVE),
+    Rule("SC422", "low", "credential", "The script reads the clipboard", "People copy passwords", READ),
+    Rule("SC423", "high", "credential", "The script records key strokes", "What is typed includes passwords", REMOVE),
     Rule(
         "SC424",
         "medium",
         "credential",
         "The script handles a wallet's keys or asks it to sign",
         "Whoever has the recovery phrase has the money",
-        _READ,
+        READ,
     ),
     Rule(
         "SC425",
@@ -172,7 +169,7 @@ RULES: tuple[Rule, ...] = (
         "evasion",
         "The script reaches the evaluator through an object's constructor",
         "This way round exists to get out of a sandbox",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC426",
@@ -188,7 +185,7 @@ RULES: tuple[Rule, ...] = (
         "evasion",
         "The script waits for a date before it acts",
         "Code that sleeps until a day passes its tests and acts later",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC428",
@@ -196,7 +193,7 @@ RULES: tuple[Rule, ...] = (
         "execution",
         "The script gives a shell to a remote host",
         "A reverse shell hands over the machine",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC429",
@@ -204,7 +201,7 @@ RULES: tuple[Rule, ...] = (
         "exfiltration",
         "The script puts data into host names that it looks up",
         "Name lookups carry data past a firewall",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC430",
@@ -212,16 +209,16 @@ RULES: tuple[Rule, ...] = (
         "destructive",
         "The script deletes the home folder, the disk or a root folder",
         "What is deleted is not the skill's own",
-        _REMOVE,
+        REMOVE,
     ),
-    Rule("SC431", "critical", "mining", "The script mines cryptocurrency", "The user pays for the power", _REMOVE),
+    Rule("SC431", "critical", "mining", "The script mines cryptocurrency", "The user pays for the power", REMOVE),
     Rule(
         "SC432",
         "medium",
         "evasion",
         "The script leaves a hidden process behind",
         "A detached process without output runs on unseen",
-        _READ,
+        READ,
     ),
     Rule(
         "SC433",
@@ -229,7 +226,7 @@ RULES: tuple[Rule, ...] = (
         "exfiltration",
         "The script sends who and where it is",
         "Host, user and network names tell an attacker which machine was reached",
-        _READ,
+        READ,
     ),
     Rule(
         "SC434", "info", "execution", "The script writes files", "Know where they go", "See that it writes only where its task says"
@@ -240,7 +237,7 @@ RULES: tuple[Rule, ...] = (
         "network",
         "The script talks to a bare address",
         "A service with an owner has a name; a number is quickly changed",
-        _READ,
+        READ,
     ),
     Rule(
         "SC436",
@@ -248,6 +245,6 @@ RULES: tuple[Rule, ...] = (
         "exfiltration",
         "The script sends a secret of the environment inside an address",
         "A key in a URL is logged on the way and goes to whoever runs the host",
-        _READ,
+        READ,
     ),
 )

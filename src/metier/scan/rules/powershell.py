@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from metier.scan.rule import Rule
+from metier.scan.rule import READ, REMOVE, Rule
 from metier.scan.view import pattern
-
-_READ = "Read the code around it, and use the skill only if its task needs this"
-_REMOVE = "Do not use the skill, and report it to where it came from"
 
 RULES: tuple[Rule, ...] = (
     Rule(
@@ -15,7 +12,7 @@ RULES: tuple[Rule, ...] = (
         "execution",
         "The script runs what it has downloaded",
         "Whoever holds the other end decides what runs here",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC451",
@@ -23,7 +20,7 @@ RULES: tuple[Rule, ...] = (
         "execution",
         "The script evaluates text as a command",
         "Text that becomes code can be anything at run time",
-        _READ,
+        READ,
     ),
     Rule(
         "SC452",
@@ -31,10 +28,10 @@ RULES: tuple[Rule, ...] = (
         "network",
         "The script downloads or sends over the network",
         "Data can leave, and programs can arrive",
-        _READ,
+        READ,
     ),
     Rule(
-        "SC453", "high", "obfuscation", "The script runs an encoded command", "Encoding what is then run serves to hide it", _REMOVE
+        "SC453", "high", "obfuscation", "The script runs an encoded command", "Encoding what is then run serves to hide it", REMOVE
     ),
     Rule(
         "SC454",
@@ -42,16 +39,16 @@ RULES: tuple[Rule, ...] = (
         "evasion",
         "The script sets the execution policy aside",
         "The policy is there to stop scripts such as this",
-        _READ,
+        READ,
     ),
-    Rule("SC455", "high", "evasion", "The script runs in a hidden window", "The user is not meant to see it", _REMOVE),
+    Rule("SC455", "high", "evasion", "The script runs in a hidden window", "The user is not meant to see it", REMOVE),
     Rule(
         "SC456",
         "critical",
         "evasion",
         "The script switches the virus scanner off or makes exceptions for itself",
         "Only malware needs it",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC457",
@@ -59,7 +56,7 @@ RULES: tuple[Rule, ...] = (
         "persistence",
         "The script has itself started again: task, run key, service or start-up folder",
         "It stays after the skill is gone",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC458",
@@ -67,7 +64,7 @@ RULES: tuple[Rule, ...] = (
         "execution",
         "The script uses a system program to load code from afar",
         "These programs are trusted by Windows, which is why malware uses them",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC459",
@@ -75,16 +72,16 @@ RULES: tuple[Rule, ...] = (
         "credential",
         "The script reads stored credentials or browser data",
         "They open everything the user has",
-        _REMOVE,
+        REMOVE,
     ),
-    Rule("SC460", "critical", "evasion", "The script switches off the inspection of scripts", "Only malware needs it", _REMOVE),
+    Rule("SC460", "critical", "evasion", "The script switches off the inspection of scripts", "Only malware needs it", REMOVE),
     Rule(
         "SC461",
         "critical",
         "execution",
         "The script gives a shell to a remote host",
         "A reverse shell hands over the machine",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC462",
@@ -92,7 +89,7 @@ RULES: tuple[Rule, ...] = (
         "obfuscation",
         "The script hides its words",
         "Back-ticks, codes and format tricks serve to escape a reader and a search",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC463",
@@ -100,7 +97,7 @@ RULES: tuple[Rule, ...] = (
         "execution",
         "The script downloads a program and starts it",
         "The program was never read by anyone here",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC464",
@@ -108,7 +105,7 @@ RULES: tuple[Rule, ...] = (
         "destructive",
         "The script deletes disks, backups or the user's folder",
         "What is deleted is not the skill's own",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC465",
@@ -116,7 +113,7 @@ RULES: tuple[Rule, ...] = (
         "privilege",
         "The script asks for administrator rights",
         "With them it can change the whole machine",
-        _READ,
+        READ,
     ),
     Rule(
         "SC466",
@@ -124,16 +121,16 @@ RULES: tuple[Rule, ...] = (
         "exfiltration",
         "The script sends credentials or the environment to the network",
         "What was read from a private place leaves the machine",
-        _REMOVE,
+        REMOVE,
     ),
-    Rule("SC467", "low", "execution", "The script starts other programs", "A child process can do whatever the user can", _READ),
+    Rule("SC467", "low", "execution", "The script starts other programs", "A child process can do whatever the user can", READ),
     Rule(
         "SC468",
         "info",
         "credential",
         "The script reads a secret from the environment",
         "The value must not go further than its service",
-        _READ,
+        READ,
     ),
 )
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from metier.scan.rule import Rule
+from metier.scan.rule import READ, REMOVE, Rule
 from metier.scan.view import Pattern, pattern
 
-_READ = "Read the code around it, and use the skill only if its task needs this"
-_REMOVE = "Do not use the skill, and report it to where it came from"
-
 RULES: tuple[Rule, ...] = (
-    Rule("SC470", "low", "execution", "The script starts other programs", "A child process can do whatever the user can", _READ),
+    Rule("SC470", "low", "execution", "The script starts other programs", "A child process can do whatever the user can", READ),
     Rule(
         "SC471",
         "medium",
         "execution",
         "The script evaluates text as code",
         "Text that becomes code can be anything at run time",
-        _READ,
+        READ,
     ),
     Rule(
         "SC472",
@@ -24,7 +21,7 @@ RULES: tuple[Rule, ...] = (
         "execution",
         "The script runs what it has downloaded",
         "Whoever holds the other end decides what runs here",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC473",
@@ -32,16 +29,16 @@ RULES: tuple[Rule, ...] = (
         "obfuscation",
         "The script runs code that it decodes first",
         "Encoding what is then run serves to hide it",
-        _REMOVE,
+        REMOVE,
     ),
-    Rule("SC474", "info", "network", "The script talks to the network", "Data can leave, and instructions can arrive", _READ),
+    Rule("SC474", "info", "network", "The script talks to the network", "Data can leave, and instructions can arrive", READ),
     Rule(
         "SC475",
         "medium",
         "execution",
         "The script rebuilds objects from untrusted bytes",
         "Such bytes can run code as they are read",
-        _READ,
+        READ,
     ),
     Rule(
         "SC476",
@@ -49,7 +46,7 @@ RULES: tuple[Rule, ...] = (
         "credential",
         "The script reads a place where credentials are kept",
         "Keys, wallets, browser profiles and tokens open everything the user has",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC477",
@@ -57,7 +54,7 @@ RULES: tuple[Rule, ...] = (
         "exfiltration",
         "The script sends credentials or the environment to the network",
         "What was read from a private place leaves the machine",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC478",
@@ -65,7 +62,7 @@ RULES: tuple[Rule, ...] = (
         "execution",
         "The script gives a shell to a remote host",
         "A reverse shell hands over the machine",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC479",
@@ -73,7 +70,7 @@ RULES: tuple[Rule, ...] = (
         "social",
         "The script asks for a password in a window that it draws itself",
         "The system asks for passwords by itself; this window keeps them",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC480",
@@ -81,7 +78,7 @@ RULES: tuple[Rule, ...] = (
         "persistence",
         "The script writes where programs are started from",
         "What is written there runs again after the skill is gone",
-        _READ,
+        READ,
     ),
     Rule(
         "SC481",
@@ -89,7 +86,7 @@ RULES: tuple[Rule, ...] = (
         "persistence",
         "The script changes the agent's own instructions, settings or memory",
         "The change outlives the skill and steers every later session",
-        _READ,
+        READ,
     ),
     Rule(
         "SC482",
@@ -97,7 +94,7 @@ RULES: tuple[Rule, ...] = (
         "execution",
         "The script uses a system program to load code from afar",
         "These programs are trusted by the system, which is why malware uses them",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC483",
@@ -105,7 +102,7 @@ RULES: tuple[Rule, ...] = (
         "exfiltration",
         "The script talks to a request catcher, a tunnel, a paste site or a file drop",
         "Such hosts are made to receive data without an owner who can be asked",
-        _READ,
+        READ,
     ),
     Rule(
         "SC484",
@@ -113,7 +110,7 @@ RULES: tuple[Rule, ...] = (
         "destructive",
         "The script deletes disks, backups or the user's folder",
         "What is deleted is not the skill's own",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC485",
@@ -121,10 +118,10 @@ RULES: tuple[Rule, ...] = (
         "credential",
         "The script reads a secret from the environment",
         "The value must not go further than its service",
-        _READ,
+        READ,
     ),
     Rule(
-        "SC486", "high", "execution", "The page takes commands from whoever calls it", "A web shell hands over the machine", _REMOVE
+        "SC486", "high", "execution", "The page takes commands from whoever calls it", "A web shell hands over the machine", REMOVE
     ),
     Rule(
         "SC487",
@@ -132,16 +129,16 @@ RULES: tuple[Rule, ...] = (
         "network",
         "The script talks to a bare address",
         "A service with an owner has a name; a number is quickly changed",
-        _READ,
+        READ,
     ),
-    Rule("SC488", "critical", "mining", "The script mines cryptocurrency", "The user pays for the power", _REMOVE),
+    Rule("SC488", "critical", "mining", "The script mines cryptocurrency", "The user pays for the power", REMOVE),
     Rule(
         "SC489",
         "high",
         "obfuscation",
         "The script hides its words",
         "Carets, codes and pieces serve to escape a reader and a search",
-        _REMOVE,
+        REMOVE,
     ),
 )
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from metier.scan.rule import Rule
+from metier.scan.rule import REMOVE, Rule
 
 _READ = "Look at the file, and use the skill only if its task needs it"
-_REMOVE = "Do not use the skill, and report it to where it came from"
 _SOURCE = "Ask for the source, and build it yourself"
 
 RULES: tuple[Rule, ...] = (
@@ -21,7 +20,7 @@ RULES: tuple[Rule, ...] = (
         "The mark lets it be started",
         "Clear the mark",
     ),
-    Rule("SC605", "critical", "structure", "A link points outside the skill", "Reading the skill reads someone's files", _REMOVE),
+    Rule("SC605", "critical", "structure", "A link points outside the skill", "Reading the skill reads someone's files", REMOVE),
     Rule(
         "SC606",
         "medium",
@@ -36,7 +35,7 @@ RULES: tuple[Rule, ...] = (
         "structure",
         "An archive is locked with a password",
         "It is locked so that scanners cannot look inside",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC608",
@@ -56,7 +55,7 @@ RULES: tuple[Rule, ...] = (
         "Install it by itself, if at all",
     ),
     Rule("SC611", "medium", "structure", "A file is of no known kind", "What cannot be read cannot be judged", _READ),
-    Rule("SC612", "high", "evasion", "A file is not what its name says", "A wrong name keeps readers and scanners away", _REMOVE),
+    Rule("SC612", "high", "evasion", "A file is not what its name says", "A wrong name keeps readers and scanners away", REMOVE),
     Rule("SC613", "medium", "evasion", "A hidden file holds code", "Files that begin with a dot are not listed", _READ),
     Rule(
         "SC614",
@@ -66,7 +65,7 @@ RULES: tuple[Rule, ...] = (
         "A skill cannot exempt itself; the list was not honoured",
         "Look at the files that it names",
     ),
-    Rule("SC615", "high", "evasion", "The skill carries a mark that it is built in", "Only the system sets such a mark", _REMOVE),
+    Rule("SC615", "high", "evasion", "The skill carries a mark that it is built in", "Only the system sets such a mark", REMOVE),
     Rule(
         "SC616",
         "medium",
@@ -83,15 +82,15 @@ RULES: tuple[Rule, ...] = (
         "What cannot be read cannot be judged",
         "Mend it, or do not use the skill",
     ),
-    Rule("SC618", "high", "evasion", "A picture or document has an archive behind it", "Two files in one hide the second", _REMOVE),
-    Rule("SC619", "high", "evasion", "A text holds NUL bytes", "They make tools stop reading where others go on", _REMOVE),
+    Rule("SC618", "high", "evasion", "A picture or document has an archive behind it", "Two files in one hide the second", REMOVE),
+    Rule("SC619", "high", "evasion", "A text holds NUL bytes", "They make tools stop reading where others go on", REMOVE),
     Rule(
         "SC620",
         "medium",
         "evasion",
         "A file name holds control or direction characters",
         "The name shown is not the name meant",
-        _REMOVE,
+        REMOVE,
     ),
     Rule(
         "SC621",
