@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
-    from metier.model import Digest, Head, Key, Listing, Said
+    from metier.model import Card, Digest, Head, Key, Listing, Said
+    from metier.offers import Draft, Package
     from metier.scan.rule import Hit, Rule
 
 class Disk(Protocol):
@@ -73,6 +74,9 @@ class Machine(Protocol):
     def has_file(self, path: str) -> bool:
         """Tell whether a file exists below the home folder."""
 
+    def has_package(self, name: str) -> bool:
+        """Tell whether a Python distribution is installed where skills' scripts would find it."""
+
     def decisions(self) -> bytes:
         """Give what was written down about whom and what the user trusts, unread; nothing when there is none."""
 
@@ -105,3 +109,72 @@ class Shelf(Protocol):
 
     def save(self, name: str, data: bytes) -> None:
         """Keep bytes under a name, whole or not at all; a shelf that cannot write says so once and goes on."""
+
+
+class Counter(Protocol):
+    """How many tokens a text costs a particular model; the estimate of `disclose.tokens` stands in for it."""
+
+    def count(self, text: str) -> int:
+        """Count the tokens of a text."""
+
+
+class Ranker(Protocol):
+    """Which skills fit a task; the plain one compares words."""
+
+    def rank(self, task: str, cards: Sequence[Card]) -> Sequence[Card]:
+        """Give the cards that fit, best first; those that do not fit may be left out."""
+
+
+class SecretStore(Protocol):
+    """Where values are kept that only a skill's own process may see."""
+
+    @property
+    def kind(self) -> str:
+        """`session`, `file` or `keyring`."""
+
+    def get(self, name: str) -> str | None:
+        """Give a value, or nothing."""
+
+    def put(self, name: str, value: str) -> None:
+        """Keep a value under a name."""
+
+    def drop(self, name: str) -> bool:
+        """Forget a value; tell whether there was one."""
+
+    def names(self) -> Sequence[str]:
+        """List the names that have a value here."""
+
+
+class Sandbox(Protocol):
+    """Where a stranger's command may run. Without one, nothing is run."""
+
+    def inline(self, command: str, folder: str, seconds: int) -> tuple[int, str]:
+        """Run one line of shell in a skill's folder; give its exit code and what it printed."""
+
+
+class Runner(Protocol):
+    """Runs a skill's script. Without one, running is refused."""
+
+    def run(self, card: Card, script: str, arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[int, str]:
+        """Run a script of a skill; give its exit code and what it printed."""
+
+
+class Drafts(Protocol):
+    """Where changes wait that a person has to look at."""
+
+    def submit(self, draft: Draft) -> str:
+        """Keep a draft; give its id."""
+
+
+class Provider(Protocol):
+    """Skills that lie elsewhere: another process, a server. What one lists is read through that one alone (CX-58)."""
+
+    @property
+    def authority(self) -> str:
+        """`host`, `executor`, `orchestrator` or `custom`, and a name after a colon where there are several."""
+
+    def list(self, cursor: str) -> tuple[Sequence[Package], str]:
+        """Give a page of packages, and the cursor of the next; an empty one after the last."""
+
+    def read(self, package: str, resource: str) -> bytes:
+        """Give the bytes of one resource of a package."""

@@ -11,7 +11,7 @@ from metier.light import TYPE_CHECKING, NamedTuple
 from metier.model import SCOPES, Limits, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any, Literal
 
     from metier.model import Scope
@@ -28,6 +28,34 @@ class Rule(NamedTuple):
     path: str = ""
     name: str = ""
     told_by: str = ""
+
+
+PROMPT_ORDER: tuple[Scope, ...] = ("system", "admin", "project", "user", "plugin", "external", "package")
+"""In which order a prompt lists scopes (CX-53); what is not named comes after."""
+
+
+class Prompting(NamedTuple):
+    """How skills are told to a model."""
+
+    budget: int = 0
+    """Tokens for the catalogue; 0 takes a share of the window, or the default."""
+    window: int = 0
+    """The model's context in tokens; 0 when it is not known."""
+    format: str = "xml"
+    order: tuple[Scope, ...] = PROMPT_ORDER
+    include: bool = True
+    """Whether models are told of skills at all (CX-56)."""
+    names_only: tuple[str, ...] = ()
+    """Categories whose skills are listed by name alone (HE-25)."""
+
+
+class Managing(NamedTuple):
+    """What an agent may do to skills by itself (HE-47)."""
+
+    review: str = "caution"
+    """`never`, `caution` (what a scan does not call safe) or `always`: which changes wait for a person."""
+    pinned: tuple[str, ...] = ()
+    """Skills that no agent deletes."""
 
 
 class Settings(NamedTuple):
@@ -57,14 +85,28 @@ class Settings(NamedTuple):
     """What a project's file asked for and may not have."""
     scan_rules: tuple[tuple[str, str], ...] = ()
     """Files with rules of one's own for a scan, each after the configuration file that names it."""
+    prompt: Prompting = Prompting()
+    secret_store: str = ""
+    """Where a secret is kept that a person gives: `session`, `file` or `keyring`; nothing lets the door choose."""
+    inline_shell: bool = False
+    """Whether a body's inline shell is run, in the sandbox and for approved bytes alone (HE-22)."""
+    skill_values: tuple[tuple[str, str], ...] = ()
+    """What the user sets for skills that ask for configuration (HE-23)."""
+    mcp_servers: tuple[str, ...] | None = None
+    """The MCP servers that the agent has, by name or identity; `None` when it is not known."""
+    manage: Managing = Managing()
+    usage: bool = True
+    """Whether it is counted, on this machine alone, how often each skill is used."""
 
 
 _TOP = ("external_dirs", "root_markers", "precedence", "on_collision", "hide_unready", "allow_without_frontmatter",
-        "host_platform", "environments", "tools", "toolsets", "skills", "limits", "trust", "scan")  # fmt: skip
+        "host_platform", "environments", "tools", "toolsets", "skills", "limits", "trust", "scan", "prompt", "secrets",
+        "inline_shell", "skill_values", "mcp_servers", "manage", "usage")  # fmt: skip
 _SCAN = ("rules",)
 _SKILLS = ("disabled", "platform_disabled", "config")
 _RULE = ("path", "name", "enabled")
-_NARROWING = frozenset({"on_collision", "hide_unready", "limits"})
+_NARROW_TO: dict[str, Any] = {"on_collision": "refuse", "hide_unready": True, "inline_shell": False, "usage": False}
+"""What a project may say of these, and nothing else: the narrower of two values."""
 _COLLISIONS = ("first", "refuse")
 ELSEWHERE = "trust"
 """A table that is read when a decision needs it (`trust/config.py`): what is wrong with it is said there."""
@@ -97,9 +139,38 @@ def _laid(settings: Settings, source: Source) -> Settings:
             changes["limits"] = _limits(settings.limits, source, value)
         elif key == "scan":
             changes["scan_rules"] = settings.scan_rules + _scan(source, value)
+        elif key == "secrets":
+            changes["secret_store"] = _inside(source, key, value, _SECRETS).get("store", settings.secret_store)
+        elif key == "skill_values":
+            changes["skill_values"] = tuple({**dict(settings.skill_values), **_flat(source, value)}.items())
+        elif key in _TABLES:
+            changes[key] = getattr(settings, key)._replace(**_inside(source, key, value, _TABLES[key]))
         elif key != ELSEWHERE:
             changes[key] = _READERS[key](source, key, value)
     return settings._replace(**changes)
+
+
+def _inside(source: Source, table: str, value: Any, readers: Mapping[str, Any]) -> dict[str, Any]:
+    """Read a table whose keys each have a reader."""
+    _table(source, table, value)
+    _known_keys(source, value, tuple(readers), f"{table}.")
+    return {key: readers[key](source, key, item) for key, item in value.items()}
+
+
+def _flat(source: Source, value: Any, prefix: str = "") -> dict[str, str]:
+    """Give nested tables as dotted keys with texts, as a skill's own key names them."""
+    _table(source, "skill_values", value)
+    found: dict[str, str] = {}
+    for key, item in value.items():
+        if isinstance(item, dict):
+            found.update(_flat(source, item, f"{prefix}{key}."))
+        elif isinstance(item, bool):
+            found[prefix + key] = str(item).lower()
+        elif isinstance(item, (str, int, float)):
+            found[prefix + key] = str(item)
+        else:
+            raise _wrong(source, key, "must be a text, a number or a flag")
+    return found
 
 
 def _narrowed(settings: Settings, source: Source) -> Settings:
@@ -112,12 +183,10 @@ def _narrowed(settings: Settings, source: Source) -> Settings:
     for key, value in source.values.items():
         if key == ELSEWHERE:
             continue
-        if key not in _NARROWING:
+        if key not in _NARROW_TO and key != "limits":
             ignored(f"'{key}'")
-        elif key == "on_collision" and value == "refuse":
-            settings = settings._replace(on_collision="refuse")
-        elif key == "hide_unready" and value is True:
-            settings = settings._replace(hide_unready=True)
+        elif key in _NARROW_TO and value == _NARROW_TO[key] and isinstance(value, type(_NARROW_TO[key])):
+            settings = settings._replace(**{key: value})
         elif key == "limits" and isinstance(value, dict):
             try:
                 asked = _limits(settings.limits, source, value)
@@ -176,10 +245,7 @@ def _scan(source: Source, value: Any) -> tuple[tuple[str, str], ...]:
 def _limits(limits: Limits, source: Source, value: Any) -> Limits:
     _table(source, "limits", value)
     _known_keys(source, value, Limits._fields, "limits.")
-    for key, number in value.items():
-        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            raise _wrong(source, key, "must be a whole number above zero")
-    return limits._replace(**value)
+    return limits._replace(**{key: _number(source, key, number) for key, number in value.items()})
 
 
 def _words(source: Source, key: str, value: Any) -> tuple[str, ...]:
@@ -214,10 +280,31 @@ def _collision(source: Source, key: str, value: Any) -> str:
     return str(value)
 
 
+def _number(source: Source, key: str, value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise _wrong(source, key, "must be a whole number above zero")
+    return value
+
+
+def _one_of(*known: str) -> Callable[[Source, str, Any], str]:
+    def read(source: Source, key: str, value: Any) -> str:
+        if value not in known:
+            raise _wrong(source, key, f"must be one of: {', '.join(known)}")
+        return str(value)
+
+    return read
+
+
+_SECRETS = {"store": _one_of("session", "file", "keyring")}
+_TABLES: dict[str, dict[str, Any]] = {
+    "prompt": {"budget": _number, "window": _number, "format": _one_of("xml", "markdown", "json"), "order": _scopes,
+               "include": _flag, "names_only": _words},
+    "manage": {"review": _one_of("never", "caution", "always"), "pinned": _words},
+}  # fmt: skip
 _READERS: dict[str, Any] = {
     "external_dirs": _words, "root_markers": _words, "precedence": _scopes, "on_collision": _collision,
     "hide_unready": _flag, "allow_without_frontmatter": _flag, "host_platform": _text, "environments": _words,
-    "tools": _words, "toolsets": _words,
+    "tools": _words, "toolsets": _words, "inline_shell": _flag, "mcp_servers": _words, "usage": _flag,
 }  # fmt: skip
 
 

@@ -37,6 +37,10 @@ USER = st.fixed_dictionaries(
     optional={
         "external_dirs": WORDS, "root_markers": WORDS, "precedence": st.permutations(SCOPES), "on_collision": st.sampled_from(["first", "refuse"]),
         "hide_unready": st.booleans(), "allow_without_frontmatter": st.booleans(), "tools": WORDS, "toolsets": WORDS,
+        "inline_shell": st.booleans(), "usage": st.booleans(), "mcp_servers": WORDS,
+        "prompt": st.fixed_dictionaries({}, optional={"budget": st.integers(1, 10**6), "include": st.booleans(), "order": st.permutations(SCOPES)}),
+        "manage": st.fixed_dictionaries({}, optional={"review": st.sampled_from(["never", "caution", "always"]), "pinned": WORDS}),
+        "secrets": st.fixed_dictionaries({}, optional={"store": st.sampled_from(["session", "file", "keyring"])}),
         "limits": st.dictionaries(st.sampled_from(Limits._fields), st.integers(1, 10**9)),
         "skills": st.fixed_dictionaries({}, optional={"disabled": WORDS, "config": st.lists(
             st.builds(lambda name, enabled: {"name": name, "enabled": enabled}, st.from_regex("[a-z]{1,4}", fullmatch=True), st.booleans()), max_size=3)}),
@@ -59,7 +63,10 @@ def test_a_project_never_widens_what_its_user_allows(user: dict[str, Any], proje
     assert all(ours >= theirs >= 1 for ours, theirs in zip(allowed.limits, asked, strict=True))
     assert narrowed.on_collision in {allowed.on_collision, "refuse"}
     assert narrowed.hide_unready >= allowed.hide_unready
-    same = narrowed._replace(project_limits=None, on_collision=allowed.on_collision, hide_unready=allowed.hide_unready, problems=())
+    assert narrowed.inline_shell <= allowed.inline_shell
+    assert narrowed.usage <= allowed.usage
+    same = narrowed._replace(project_limits=None, on_collision=allowed.on_collision, hide_unready=allowed.hide_unready,
+                             inline_shell=allowed.inline_shell, usage=allowed.usage, problems=())  # fmt: skip
     assert allowed == same
 
 
@@ -68,7 +75,7 @@ def test_a_project_never_widens_what_its_user_allows(user: dict[str, Any], proje
 def test_whatever_a_project_asks_for_in_vain_is_said(user: dict[str, Any], project: dict[str, Any]) -> None:
     narrowed = merge([source("user", user), source("project", project)])
 
-    may = {"limits", "on_collision", "hide_unready"}
+    may = {"limits", "on_collision", "hide_unready", "inline_shell", "usage"}
     assert len(narrowed.problems) >= len([key for key in project if key not in may])
     assert all("/project/metier.toml" == problem.path and "WK012" == problem.code for problem in narrowed.problems)
 

@@ -7,6 +7,8 @@ its own row even where two look alike today.
 
 from __future__ import annotations
 
+from metier.closest import closest
+from metier.errors import UsageError
 from metier.light import TYPE_CHECKING, NamedTuple
 from metier.model import Limits
 
@@ -193,6 +195,16 @@ def agent_named(text: str) -> Agent | None:
     """Find an agent by its id, an alias or its title, however it is capitalised and hyphenated."""
     key = _key(text)
     return next((agent for agent in AGENTS if key in {agent.id, *agent.aliases, _key(agent.title)}), None)
+
+
+def agent_asked(name: str | None) -> Agent | None:
+    """Find the agent that somebody asked for; none when nobody did. What is no agent is an error with the nearest one."""
+    found = agent_named(name) if name else None
+    if name and found is None:
+        near = closest(name, [agent.id for agent in AGENTS])
+        meant = f"did you mean {near}? " if near else ""
+        raise UsageError(f"there is no agent named '{name}'", hint=f"{meant}'metier doctor --agents' lists all")
+    return found
 
 
 def _key(text: str) -> str:

@@ -1,0 +1,84 @@
+"""What each table of the configuration means, and what is said about a wrong one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from metier.errors import ConfigError
+from metier.settings import Managing, Prompting, Settings, Source, merge
+
+
+def source(values: dict[str, Any], layer: Any = "user") -> Source:
+    return Source(layer, "/home/metier.toml", "", values)
+
+
+TAKEN: dict[str, tuple[dict[str, Any], Settings]] = {
+    "a prompt": (
+        {"prompt": {"budget": 500, "window": 8000, "format": "markdown", "include": False, "names_only": ["games"]}},
+        Settings(prompt=Prompting(500, 8000, "markdown", include=False, names_only=("games",))),
+    ),
+    "an order": (
+        {"prompt": {"order": ["user"]}},
+        Settings(prompt=Prompting(order=("user", "project", "system", "admin", "plugin", "external", "package"))),
+    ),
+    "a store": ({"secrets": {"store": "keyring"}}, Settings(secret_store="keyring")),
+    "inline shell": ({"inline_shell": True}, Settings(inline_shell=True)),
+    "servers": ({"mcp_servers": ["github"]}, Settings(mcp_servers=("github",))),
+    "managing": ({"manage": {"review": "always", "pinned": ["pdf"]}}, Settings(manage=Managing("always", ("pdf",)))),
+    "no counting": ({"usage": False}, Settings(usage=False)),
+    "values for skills": (
+        {"skill_values": {"wiki": {"path": "~/wiki", "deep": {"n": 3, "on": True}}, "x": 1.5}},
+        Settings(skill_values=(("wiki.path", "~/wiki"), ("wiki.deep.n", "3"), ("wiki.deep.on", "true"), ("x", "1.5"))),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TAKEN)
+def test_a_table_becomes_a_setting(case: str) -> None:
+    values, expected = TAKEN[case]
+
+    assert expected == merge([source(values)])
+
+
+REFUSED: dict[str, tuple[dict[str, Any], str]] = {
+    "a budget of none": ({"prompt": {"budget": 0}}, "'budget'"),
+    "a flag as a budget": ({"prompt": {"budget": True}}, "'budget'"),
+    "an unknown format": ({"prompt": {"format": "yaml"}}, "'format'"),
+    "a misspelt key": ({"prompt": {"buget": 1}}, "'prompt.buget'"),
+    "no table": ({"prompt": 1}, "'prompt'"),
+    "an unknown store": ({"secrets": {"store": "cloud"}}, "'store'"),
+    "an unknown review": ({"manage": {"review": "sometimes"}}, "'review'"),
+    "a list for a skill": ({"skill_values": {"a": [1]}}, "'a'"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_wrong_value_is_named(case: str) -> None:
+    values, named = REFUSED[case]
+
+    with pytest.raises(ConfigError) as caught:
+        merge([source(values)])
+
+    assert named in caught.value.message
+
+
+def test_a_later_layer_changes_only_what_it_names() -> None:
+    organisation = source({"prompt": {"budget": 500}, "skill_values": {"a": "1", "b": "2"}}, "organisation")
+
+    found = merge([organisation, source({"prompt": {"window": 9}, "skill_values": {"b": "3"}})])
+
+    assert (500, 9) == (found.prompt.budget, found.prompt.window)
+    assert (("a", "1"), ("b", "3")) == found.skill_values
+
+
+def test_a_project_may_stop_counting_and_inline_shell_but_start_neither() -> None:  # decision 17
+    user = source({"inline_shell": True})
+
+    stopped = merge([user, source({"usage": False, "inline_shell": False}, "project")])
+    started = merge([source({"usage": False}), source({"usage": True, "inline_shell": True}, "project")])
+
+    assert (False, False) == (stopped.usage, stopped.inline_shell)
+    assert (False, False) == (started.usage, started.inline_shell)
+    assert 2 == len(started.problems)
