@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import gc
+from _thread import RLock  # what `threading` would give, without loading it
 
 
 class CollectorOff:
-    """No garbage collection among tens of thousands of values that all live: it would find nothing, slowly."""
+    """No garbage collection among tens of thousands of values that all live: it would find nothing, slowly.
+
+    The first to enter turns it off and the last to leave turns it on again: there is one collector for all threads, and
+    whoever looked for himself whether it was on could find it off and leave it so.
+    """
+
+    lock = RLock()
+    inside = 0
+    was_on = False
 
     def __enter__(self) -> None:
         """Turn it off, if it is on."""
-        self.was_on = gc.isenabled()
-        gc.disable()
+        with CollectorOff.lock:
+            if not CollectorOff.inside:
+                CollectorOff.was_on = gc.isenabled()
+                gc.disable()
+            CollectorOff.inside += 1
 
     def __exit__(self, *_error: object) -> None:
         """Turn it on again, if it was."""
-        if self.was_on:
-            gc.enable()
+        with CollectorOff.lock:
+            CollectorOff.inside -= 1
+            if not CollectorOff.inside and CollectorOff.was_on:
+                gc.enable()
