@@ -179,8 +179,17 @@ class Needs(NamedTuple):
     env: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
+    """`a|b` means either."""
     tools: tuple[str, ...] = ()
     help: str = ""
+    packages: tuple[str, ...] = ()
+    """Python distributions."""
+    servers: tuple[str, ...] = ()
+    """MCP servers by name, each with its identity after a `|` where that is known (CX-50)."""
+    skills: tuple[str, ...] = ()
+    """Other skills that it builds on."""
+    systems: tuple[str, ...] = ()
+    """Operating systems that its own words limit it to; what holds it back on others is `Gates.platforms`."""
 
 
 class Entry(NamedTuple):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metier.discover import disk
+from metier.discover.heads import BEHIND_A_LINK, SIDECAR_BYTES, sidecar_of
 from metier.errors import NotFoundError, RefusedError
 from metier.standard.document import MAX_FILE_BYTES, read_document
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from metier.model import Card, Head
+    from metier.model import Card, Head, Sidecar
 
 
 def bytes_of(card: Card) -> bytes:
@@ -56,3 +57,12 @@ def folder_name(card: Card) -> str:
     """Give the name that a skill's place gives it."""
     base = card.path.rpartition("/")[2]
     return base if card.kind == "skill-md" else base.rpartition(".")[0]
+
+
+def sidecar_at(path: str) -> Sidecar | None:
+    """Read `agents/openai.yaml` in a skill's folder; none where there is none."""
+    if disk.is_link(f"{path}/agents"):
+        return sidecar_of(BEHIND_A_LINK)
+    target = f"{path}/agents/openai.yaml"
+    there = disk.kind_of(target) is not None or disk.is_link(target)
+    return sidecar_of(disk.read_head(target, SIDECAR_BYTES)) if there else None

@@ -24,6 +24,8 @@ KINDS = st.sampled_from([
     "---\nname: {name}\ndescription: Gated.\nplatforms: [plan9]\n---\n", "---\nname: [\n---\n", "---\nname: {name}\n---\n",
     "---\nname: {name}\ndescription: Needs.\nprerequisites: {{commands: [nowhere]}}\n---\n",
     "---\nname: {name}\ndescription: Quiet.\ndisable-model-invocation: true\n---\n",
+    "---\nname: {name}\ndescription: Builds on others.\nrequires_skills: [notes, pdf]\n---\n",
+    "---\nname: {name}\ndescription: Builds on nothing.\nrequires_skills: [nowhere]\ndependencies: [nothing]\n---\n",
 ])  # fmt: skip
 PLACES = st.tuples(st.sampled_from(["one", "two", "three"]), st.sampled_from(["", "group/", "group/deep/"]), st.sampled_from(NAMES))
 TREES = st.dictionaries(PLACES, KINDS, min_size=1, max_size=8)
@@ -47,6 +49,9 @@ class NothingThere:
 
     def has_file(self, path: str) -> bool:
         return not path
+
+    def has_package(self, name: str) -> bool:
+        return not name
 
     def decisions(self) -> bytes:
         return b""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from metier.model import Key
     from metier.survey import Survey
 
-FORMAT = "1"
+FORMAT = "2"
 """Raise it whenever anything stored here changes its meaning."""
 
 RACY_NS = 100_000_000

@@ -12,7 +12,7 @@ from metier.light import TYPE_CHECKING
 from metier.settings import Source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from metier.model import Digest, Said
@@ -173,6 +173,37 @@ def site_folders(root: str, env: Mapping[str, str]) -> list[str]:
     return [folder for folder in found if os.path.isdir(folder)]
 
 
+def python_folders(env: Mapping[str, str], home: str | None, project: str) -> list[str]:
+    """List where Python packages lie: of the active environment, the project's own, and the Python on the path or this one."""
+    found = site_folders(project or "/nowhere", env)
+    folders = [folder for folder in env.get("PATH", os.defpath).split(os.pathsep) if os.path.isabs(folder)]
+    programs = [f"{folder}/{name}" for folder in folders for name in ("python3", "python")]
+    for program in [*(path for path in programs if os.path.isfile(path) and os.access(path, os.X_OK)), sys.executable or "/"]:
+        bases = dict.fromkeys(os.path.dirname(os.path.dirname(path)) for path in (program, os.path.realpath(program)))
+        own = [folder for base in bases for folder in _packages_below(base)]
+        if own:  # a mere script that starts a Python has none beside it
+            found += own
+            break
+    found += _packages_below(f"{home}/.local") if home else []
+    return list(dict.fromkeys(found))
+
+
+def _packages_below(base: str) -> list[str]:
+    pythons = [f"{base}/lib/{name}" for name in disk.list_folder(f"{base}/lib").folders if name.startswith("python")]
+    found = [f"{python}/{kind}" for python in pythons for kind in ("site-packages", "dist-packages")]
+    return [folder for folder in (*found, f"{base}/Lib/site-packages") if os.path.isdir(folder)]
+
+
+def distributions(site: str) -> frozenset[str]:
+    """Name the distributions that are installed in a folder, each in its normalised form."""
+    from metier.standard.distributions import normalised
+
+    listing = disk.list_folder(site)
+    kinds = (".dist-info", ".egg-info")
+    return frozenset(normalised(name.rpartition(".")[0].partition("-")[0])
+                     for name in (*listing.folders, *listing.files) if name.endswith(kinds))  # fmt: skip
+
+
 def records(site: str) -> list[str]:
     """List the records of installed distributions: what each of them put where."""
     return [f"{site}/{name}/RECORD" for name in disk.list_folder(site).folders if name.endswith(".dist-info")]
@@ -194,25 +225,86 @@ def shipped_skills(site: str, records: Sequence[str]) -> list[str]:
 class HostMachine:
     """This machine, asked for what skills need."""
 
-    def __init__(self, env: Mapping[str, str], home: str | None) -> None:
-        """Answer from this environment and home folder."""
+    def __init__(self, env: Mapping[str, str], home: str | None, project: str = "") -> None:
+        """Answer from this environment, home folder and project."""
         self.env = env
         self.home = home
+        self.project = project
+        self.given: Callable[[], Mapping[str, str]] = dict
+        """Gives what a person has given for this conversation alone."""
+        self.refused: tuple[str, ...] = ()
+        """Names that no skill is given, beyond those that are never given."""
+        self._kept: tuple[object, Mapping[str, bool]] = (None, {})
+        self._installed: dict[str, tuple[object, frozenset[str]]] | None = None
 
     def has_env(self, name: str) -> bool:
-        """Tell whether a variable is set and not empty."""
-        return bool(self.env.get(name))
+        """Tell whether a skill that declares a variable would get a value: one that is kept for it, or that is set.
+
+        What is kept wins, an empty value too (HE-19). The host's own credentials are there for nobody (HE-20).
+        """
+        from metier.secrets.names import in_environment, own_name, refusal  # few skills declare a variable
+
+        if refusal(name, self.env, self.refused):
+            return False
+        name = own_name(name)
+        given = self.given()
+        if name in given:
+            return bool(given[name].strip())
+        kept = self._names_kept()
+        return kept[name] if name in kept else bool(in_environment(name, self.env))
+
+    def _names_kept(self) -> Mapping[str, bool]:
+        """Name the secrets that are kept, each with whether it has a value; looked up again when they changed."""
+        folder = data_folder(self.env, self.home)
+        if not folder or not os.path.lexists(f"{folder}/secrets"):
+            return {}
+        from metier.secrets import kept
+
+        stamp = tuple(disk.key_of(f"{folder}/secrets/{name}") for name in kept.FILES)
+        if self._kept[0] != stamp:
+            self._kept = stamp, kept.names_below(folder)
+        return self._kept[1]
 
     def has_command(self, name: str) -> bool:
         """Tell whether a command is on the path; `a|b` asks for either."""
         return any(self._on_path(one) for one in name.split("|"))
 
     def has_file(self, path: str) -> bool:
-        """Tell whether a file exists below the home folder; nothing outside it counts (HE-21)."""
+        """Tell whether a file exists below the home folder, after every link is followed; nothing outside it counts (HE-21)."""
+        return self.file_of(path) is not None
+
+    def file_of(self, path: str) -> str | None:
+        """Give the canonical path of a file that a skill asks for; nothing when it is not there, not in home or not for skills.
+
+        Not for skills is what the host logs in with, and what metier keeps secret (HE-20).
+        """
         relative = path.removeprefix("~/")
         if self.home is None or relative.startswith(("/", "~")) or ".." in relative.split("/") or "\0" in relative:
-            return False
-        return os.path.isfile(f"{self.home}/{relative}")
+            return None
+        try:
+            real = os.path.realpath(f"{self.home}/{relative}")
+        except (OSError, ValueError):  # a name that no file system can have
+            return None
+        start = os.path.realpath(self.home).rstrip("/") + "/"
+        data = os.path.realpath(data_folder(self.env, self.home) or "/nowhere")
+        if not real.startswith(start) or real.startswith((f"{data}/secrets/", f"{data}/keys/")) or not os.path.isfile(real):
+            return None
+        from metier.secrets.names import is_host_file  # few skills ask for a file
+
+        return None if is_host_file(real[len(start) :]) else real
+
+    def has_package(self, name: str) -> bool:
+        """Tell whether a Python distribution is installed where a skill's script would find it."""
+        if self._installed is None:
+            self._installed = dict.fromkeys(python_folders(self.env, self.home, self.project), (None, frozenset()))
+        for folder, (stamp, names) in self._installed.items():
+            now = disk.key_of(folder)
+            if now != stamp:
+                names = distributions(folder)  # noqa: PLW2901 - what was found there is out of date
+                self._installed[folder] = now, names
+            if name in names:
+                return True
+        return False
 
     def decisions(self) -> bytes:
         """Give the bytes of the file of decisions; what cannot be read gives some that mean nothing."""
@@ -243,7 +335,7 @@ class HostMachine:
         return trees.digest(*trees.pieces_of(path))
 
     def _on_path(self, name: str) -> bool:
-        if not name or "/" in name or "\0" in name:
+        if not name or "/" in name or "\0" in name or not name.isprintable():
             return False
         folders = self.env.get("PATH", os.defpath).split(os.pathsep)
         return any(os.access(f"{folder}/{name}", os.X_OK) and os.path.isfile(f"{folder}/{name}") for folder in folders if folder)

@@ -31,6 +31,10 @@ class Asked:
         """Ask for a file."""
         return bool(self._asked("file", path))
 
+    def has_package(self, name: str) -> bool:
+        """Ask for a Python distribution."""
+        return bool(self._asked("package", name))
+
     def decisions(self) -> bytes:
         """Pass on what was written down; a glance has seen it already."""
         return self.machine.decisions()
@@ -62,4 +66,5 @@ def still_true(facts: Facts, machine: Machine) -> bool:
 def _ask(machine: Machine, kind: str, name: str) -> bool | str:
     if kind == "tree":
         return machine.stamp(name)
-    return {"env": machine.has_env, "command": machine.has_command, "file": machine.has_file}[kind](name)
+    return {"env": machine.has_env, "command": machine.has_command, "file": machine.has_file,
+            "package": machine.has_package}[kind](name)  # fmt: skip

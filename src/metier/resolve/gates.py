@@ -1,17 +1,20 @@
-"""Whether a skill is offered here, and whether it is ready: each refusal with its reason."""
+"""Whether a skill is offered here: each refusal with its reason."""
 
 from __future__ import annotations
 
 from metier.light import TYPE_CHECKING
+from metier.resolve.needs import missing_of
 from metier.standard.needs import UNREADABLE
 
 if TYPE_CHECKING:
-    from metier.model import Entry, Gates, Needs, Readiness
-    from metier.ports import Machine
+    from metier.model import Entry, Gates, Readiness
     from metier.resolve.policy import World
     from metier.settings import Rule, Settings
 
-_PLATFORM_NAMES = {"linux": ("linux",), "darwin": ("macos", "darwin", "osx"), "win32": ("windows", "win32")}
+__all__ = ["KNOWN_ENVIRONMENTS", "closed_by", "disabled_by", "missing_of"]
+
+_PLATFORM_NAMES = {"linux": ("linux",), "darwin": ("macos", "darwin", "osx"), "win32": ("windows", "win32"),
+                   "android": ("linux", "android")}  # fmt: skip
 
 
 def closed_by(gates: Gates, settings: Settings, world: World) -> tuple[str, Readiness, str]:
@@ -64,16 +67,6 @@ def _tools_reason(gates: Gates, settings: Settings) -> str:
         if covered:
             return f"gate: it is a fallback for the {what} {_listed(covered)}, which the agent has"
     return ""
-
-
-def missing_of(needs: Needs, machine: Machine, settings: Settings) -> dict[str, list[str]]:
-    """List what is not there, by kind. Tools are missing only when it is known which the agent has."""
-    return {
-        "env": [name for name in needs.env if not machine.has_env(name)],
-        "files": [path for path in needs.files if not machine.has_file(path)],
-        "commands": [name for name in needs.commands if not machine.has_command(name)],
-        "tools": [name for name in needs.tools if settings.tools is not None and name not in settings.tools],
-    }
 
 
 def disabled_by(entry: Entry, settings: Settings) -> str:

@@ -9,12 +9,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.model import Card, Entry, Readiness, Root, Said, State
-from metier.resolve.gates import closed_by, disabled_by, missing_of
+from metier.resolve.gates import closed_by, disabled_by
+from metier.resolve.needs import lacking_skills, missing_of, readiness_of
 from metier.standard.rules import BARE, FATAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from metier.model import Needs
     from metier.ports import Machine
     from metier.resolve.policy import Policy
 
@@ -32,10 +34,38 @@ class Judged(NamedTuple):
 
 _FINE = Judged("visible", "available", ())
 _MAY_WIN = frozenset({"", "model"})
+_OPEN: tuple[str, Readiness, str] = ("", "available", "")
 
 
 def resolve(found: Iterable[tuple[Root, list[Entry]]], policy: Policy, machine: Machine) -> list[Card]:
     """Decide the state of every skill. Roots come strongest first; the cards come in the same order."""
+    found = list(found)
+    cards = _cards(found, policy, machine, {})
+    needing = [entry for _root, entries in found for entry in entries if entry[11] is not None and entry[11].skills]
+    if not needing:
+        return cards
+    # Whether the skills that a skill needs are there is known only now.
+    hide = policy.settings.hide_unready
+    lacking = lacking_skills(needing, cards, spreads=hide)
+    if hide and lacking:
+        return _cards(found, policy, machine, lacking)  # each of them gives way to the next copy of its name
+    return [_lacking(card, lacking[card.path]) if card.path in lacking else card for card in cards]
+
+
+def _lacking(card: Card, skills: list[str]) -> Card:
+    """Say of a card that skills are missing to it."""
+    if card.readiness == "unsupported" or card.held not in _MAY_WIN:
+        return card
+    reason = f"needs skills {', '.join(skills)}"
+    if card.readiness == "setup_needed":
+        reasons = tuple(f"{one}; {reason.removeprefix('needs ')}" if one.startswith("needs ") else one for one in card.reasons)
+        return card._replace(reasons=reasons)
+    return card._replace(readiness="setup_needed", reasons=(*card.reasons, reason))
+
+
+def _cards(
+    found: list[tuple[Root, list[Entry]]], policy: Policy, machine: Machine, lacking: dict[str, list[str]]
+) -> list[Card]:  # fmt: skip
     settings = policy.settings
     unruled = not (settings.rules or settings.disabled or settings.platform_disabled)
     identities: set[str] = set()
@@ -54,7 +84,7 @@ def resolve(found: Iterable[tuple[Root, list[Entry]]], policy: Policy, machine: 
             if unruled and entry[10] is None and entry[11] is None and not entry[12]:
                 state, readiness, reasons, held = _FINE
             else:
-                state, readiness, reasons, held = judge(entry, policy, machine)
+                state, readiness, reasons, held = judge(entry, policy, machine, lacking.get(entry[1]))
             if (doubt or decided) and held in _MAY_WIN:
                 judged = Judged(state, readiness, reasons, held)
                 state, readiness, reasons, held = _after_people(root, entry, judged, policy.said, machine, doubt)
@@ -105,8 +135,8 @@ def _after_people(root: Root, entry: Entry, judged: Judged, said: Said, machine:
     return Judged(state, judged.readiness, (doubt, *judged.reasons), "project")
 
 
-def judge(entry: Entry, policy: Policy, machine: Machine) -> Judged:
-    """Judge one candidate by itself: its text, the rules, the gates, what it needs."""
+def judge(entry: Entry, policy: Policy, machine: Machine, skills: list[str] | None = None) -> Judged:
+    """Judge one candidate by itself: its text, the rules, the gates, what it needs; `skills` are those known to be missing."""
     settings = policy.settings
     fatal = [note for note in entry.diagnostics if note.code in FATAL]
     if fatal:
@@ -116,24 +146,27 @@ def judge(entry: Entry, policy: Policy, machine: Machine) -> Judged:
     disabled = disabled_by(entry, settings)
     if disabled:
         return Judged("hidden", "available", (disabled,), "disabled")
-    if entry.gates is not None:
-        reason, readiness, held = closed_by(entry.gates, settings, policy.world)
-        if reason:
-            return Judged("hidden", readiness, (reason,), held)
+    closed, readiness, held = closed_by(entry.gates, settings, policy.world) if entry.gates is not None else _OPEN
+    if closed and held != "model":
+        return Judged("hidden", readiness, (closed,), held)
     if not settings.allow_without_frontmatter and any(note.code in BARE for note in entry.diagnostics):
         reason = "it has no frontmatter; allow_without_frontmatter = true shows such skills"
         return Judged("hidden", "available", (reason,), "bare")
-    if entry.needs is not None:
-        return _ready(missing_of(entry.needs, machine, settings), hide=settings.hide_unready)
-    return _FINE
+    judged = Judged("hidden", readiness, (closed,), held) if closed else _FINE
+    return judged if entry.needs is None else _ready(entry.needs, judged, policy, machine, skills or [])
 
 
-def _ready(missing: dict[str, list[str]], *, hide: bool) -> Judged:
-    lacking = [f"{kind} {', '.join(names)}" for kind, names in missing.items() if names]
-    if not lacking:
-        return _FINE
-    reason = f"needs {'; '.join(lacking)}"
-    return Judged("hidden" if hide else "visible", "setup_needed", (reason,), "unready" if hide else "")
+def _ready(needs: Needs, judged: Judged, policy: Policy, machine: Machine, skills: list[str]) -> Judged:
+    """Add what is missing to a candidate that nothing else speaks against."""
+    missing = missing_of(needs, machine, policy.settings)
+    if skills:
+        missing["skills"] = skills
+    readiness, reason = readiness_of(missing, needs.systems, policy.world.platform)
+    if not reason:
+        return judged
+    if policy.settings.hide_unready:  # ZE-42
+        return Judged("hidden", readiness, (reason, *judged.reasons), "unready")
+    return judged._replace(readiness=readiness, reasons=(*judged.reasons, reason))
 
 
 def shadow_reason(winner: Card, root: Root) -> str:

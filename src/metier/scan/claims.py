@@ -56,7 +56,7 @@ def declared_in(sheet: Sheet) -> Declared:
     compatibility, network = fields.get("compatibility"), fields.get("network")
     open_ = network.strip().lower() not in {"false", "no", "none", "off"} if isinstance(network, str) else None
     # Where nothing is declared, a variable that the text mentions counts; what else the body says is no claim of the skill.
-    env = needs.env if needs else tuple(dict.fromkeys(_VARIABLE.findall(sheet.text.plain)))
+    env = needs.env if needs and needs.env else tuple(dict.fromkeys(_VARIABLE.findall(sheet.text.plain)))
     return Declared(tools, env, open_, compatibility if isinstance(compatibility, str) else "", document.description)
 
 

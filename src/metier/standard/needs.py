@@ -1,6 +1,20 @@
 """What a skill asks of its surroundings, gathered from every dialect in use into two values.
 
-`Gates` decide whether it is offered; `Needs` whether it is ready. A gate that cannot be read closes (decision 11).
+`Gates` decide whether it is offered; `Needs` whether it is ready. A gate that cannot be read closes (decision 11); a need that
+cannot be read is none. Where needs come from:
+
+- variables: see `standard.asks`
+- files: `required_credential_files`
+- commands: `prerequisites.commands`, `requires.bins`, `requires.binaries`, `requires.anyBins`, `compatibility`, and what
+  `dependencies` lists though it is a well-known command
+- Python packages: `dependencies`, `requires.pip`
+- MCP servers: the sidecar's `dependencies.tools`, `requires.mcp`, `compatibility`
+- tools: `requires.tools`
+- other skills: `requires.skills`, `requires_skills`, `requires-skills`, `depends-on`, `depends_on`, and
+  `metadata.hermes.requires_skills`
+- operating systems: `compatibility`, for what its words say; `platforms` is a gate
+
+`requires` stands at the top or below `metadata.VENDOR`. What a vendor's `install` says is help for a person, and never run.
 """
 
 from __future__ import annotations
@@ -9,22 +23,35 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from metier.model import Diagnostic, Gates, Needs, Sidecar
+from metier.model import Diagnostic, Gates, Needs, Sidecar, Tool
+from metier.standard.asks import FALSE, TRUE, VENDORS, asks_in, helps_of, mapping as _map, requirements, texts as _texts, vendors_of
+from metier.standard.distributions import normalised
+from metier.standard.names import one_line
 from metier.standard.rules import diagnose
 
 UNREADABLE = "!unreadable"
 """Matches no platform, environment or product: what stands in for a gate that cannot be read."""
 
-_ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_TRUE = frozenset({"true", "yes", "on"})
-_FALSE = frozenset({"false", "no", "off", ""})
-_VENDORS = ("openclaw", "clawdbot", "moltbot", "clawdis")
+SKILL_KEYS = ("requires_skills", "requires-skills", "depends-on", "depends_on")
 KEYS = frozenset({
-    "platforms", "environments", "disable-model-invocation", "prerequisites", "setup",
-    "required_environment_variables", "required_credential_files", "x-requires-secrets", "requires-secrets",
+    "platforms", "environments", "disable-model-invocation", "prerequisites", "setup", "compatibility", "dependencies", "requires",
+    "required_environment_variables", "required_credential_files", "x-requires-secrets", "requires-secrets", *SKILL_KEYS,
 })  # fmt: skip
 
-DIALECTS = frozenset({"hermes", *_VENDORS})
+DIALECTS = frozenset({"hermes", *VENDORS})
+MOST = 200
+"""Needs of one kind that are kept: no honest skill has so many."""
+
+_TRUE, _FALSE = TRUE, FALSE | {""}
+_PACKAGE = re.compile(
+    r"([A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?)\s?(?:\[[^\[\]]{0,200}\])?\s?(?:[<>=!~;@(].{0,200})?", re.ASCII)  # fmt: skip
+_SKILL = re.compile(r"[A-Za-z0-9][\w:.-]{0,128}")
+_NOT_PACKAGES = frozenset({"python", "python2", "python3", "none", "null", "n-a", "optional", "pip", "stdlib"})
+_ANOTHER_WORLD = frozenset({
+    "angular", "electron", "eslint", "express", "framer-motion", "jest", "next", "nextjs", "nuxt", "react", "react-dom",
+    "remotion", "svelte", "tailwindcss", "three", "typescript", "vite", "vitest", "vue", "webpack",
+})  # fmt: skip
+"""Where one of these is listed, the list is one of JavaScript packages."""
 
 Spans = Mapping[str, tuple[int, int]]
 
@@ -60,8 +87,10 @@ def _gates(
         return listed
 
     platforms = _lowered(words("platforms", fields.get("platforms")))
-    for vendor in _VENDORS:
-        platforms += _lowered(words(f"metadata.{vendor}.os", _map(_map(fields.get("metadata")).get(vendor)).get("os")))
+    metadata = _map(fields.get("metadata"))
+    for vendor in VENDORS:
+        if vendor in metadata:
+            platforms += _lowered(words(f"metadata.{vendor}.os", _map(metadata[vendor]).get("os")))
     return Gates(
         platforms,
         _lowered(words("environments", fields.get("environments", hermes.get("environments")))),
@@ -89,44 +118,112 @@ def _model_hidden(
 
 
 def _needs(fields: Mapping[str, Any], sidecar: Sidecar | None) -> Needs:
-    prerequisites = _map(fields.get("prerequisites"))
-    setup = _map(fields.get("setup"))
-    metadata = _map(fields.get("metadata"))
-    env: list[str] = []
-    helps: list[str] = []
-    _declared_variables(fields.get("required_environment_variables"), env, helps)
-    _declared_variables(setup.get("collect_secrets"), env, helps)
-    _declared_variables(prerequisites.get("env_vars"), env, helps)
-    for key in ("x-requires-secrets", "requires-secrets"):
-        env += [word.strip().upper().replace("-", "_") for word in _texts(fields.get(key)) or ()]
-    commands = list(_texts(prerequisites.get("commands")) or ())
-    for vendor in _VENDORS:
-        requires = _map(_map(metadata.get(vendor)).get("requires"))
-        env += _texts(requires.get("env")) or ()
-        commands += _texts(requires.get("bins")) or ()
-        either = _texts(requires.get("anyBins")) or ()
-        commands += ["|".join(either)] if either else []
-    tools: list[str] = []
-    for tool in sidecar.tools if sidecar else ():
-        (env if tool.type == "env_var" else tools if tool.type == "mcp" else []).append(tool.value)
-    if isinstance(setup.get("help"), str):
-        helps.insert(0, setup["help"])
-    files = _credential_files(fields.get("required_credential_files"))
-    return Needs(_unique(name for name in env if _ENV_NAME.match(name)), files, _unique(commands), _unique(tools),
-                 "\n".join(_unique(helps)))  # fmt: skip
+    vendors = vendors_of(fields)
+    tables = requirements(fields, vendors)
+    asks = asks_in(fields, sidecar, vendors, tables)
+    packages, commands = _dependencies(fields["dependencies"]) if "dependencies" in fields else ([], [])
+    commands = [*(_texts(_map(fields.get("prerequisites")).get("commands")) or ()), *_bins(tables), *commands]
+    servers = [server_text(tool) for tool in sidecar.tools if tool.type == "mcp"] if sidecar else []
+    servers += [word for table in tables for word in _texts(table.get("mcp")) or ()]
+    systems: tuple[str, ...] = ()
+    if isinstance(fields.get("compatibility"), str):
+        from metier.standard.compatibility import read_compatibility  # few skills have such a text
+
+        _env, more, named, systems = read_compatibility(fields["compatibility"])
+        commands, servers = [*commands, *more], [*servers, *named]
+    for table in tables:
+        packages += [name for item in _texts(table.get("pip")) or () if (name := _package(item))]
+    return Needs(
+        _unique(ask.name for ask in asks if not ask.optional), _credential_files(fields.get("required_credential_files")),
+        _unique(commands), _unique(word for table in tables for word in _texts(table.get("tools")) or ()),
+        _helps(fields, sidecar, helps_of(asks), vendors), _unique(packages), _unique(servers), _unique(_skills(fields, tables)),
+        systems,
+    )  # fmt: skip
 
 
-def _declared_variables(value: Any, env: list[str], helps: list[str]) -> None:
-    """Take names and help texts, written as words or as maps (HE-19). An optional one is not needed."""
-    for item in value if isinstance(value, list) else _texts(value) or ():
-        if isinstance(item, str):
-            env.append(item)
-        elif isinstance(item, dict):
-            name = item.get("name") or item.get("env_var")
-            if isinstance(name, str) and str(item.get("optional", "")).lower() not in _TRUE:
-                env.append(name)
-                text = item.get("help") or item.get("provider_url") or item.get("url") or item.get("prompt")
-                helps += [f"{name}: {text}"] if isinstance(text, str) and text else []
+def _bins(tables: Iterable[Mapping[str, Any]]) -> list[str]:
+    found: list[str] = []
+    for table in tables:
+        found += [*(_texts(table.get("bins")) or ()), *(_texts(table.get("binaries")) or ())]
+        either = _texts(table.get("anyBins")) or ()
+        found += ["|".join(either)] if either else []
+    return found
+
+
+def _skills(fields: Mapping[str, Any], tables: Iterable[Mapping[str, Any]]) -> list[str]:
+    hermes = _map(_map(fields.get("metadata")).get("hermes"))
+    written = [table.get("skills") for table in tables] + [fields[key] for key in SKILL_KEYS if key in fields]
+    written.append(hermes.get("requires_skills"))
+    return [word for value in written for word in _texts(value) or () if _SKILL.fullmatch(word)]
+
+
+def _dependencies(value: Any) -> tuple[list[str], list[str]]:
+    """Read `dependencies`: Python packages, and commands that are known as such; nothing when it is about something else."""
+    if isinstance(value, dict):
+        value = next((value[key] for key in ("packages", "pip", "python") if isinstance(value.get(key), list)), [])
+    if isinstance(value, str):
+        value = re.split(r"[,\n]", value.strip().removeprefix("[").removesuffix("]")[:10_000])
+        value = _joined(value) if any(item.count("[") > item.count("]") for item in value) else value
+    items = [item.strip() for item in value if isinstance(item, str)] if isinstance(value, list) else []
+    names = [name for item in items if (name := _package(item))]
+    if any(item.startswith("@") for item in items) or not _ANOTHER_WORLD.isdisjoint(names):
+        return [], []
+    from metier.standard.compatibility import COMMANDS  # few skills have dependencies
+
+    packages = [name for name in names if name not in COMMANDS]
+    return packages, [COMMANDS[name] for name in names if name in COMMANDS]
+
+
+def _joined(items: list[str]) -> list[str]:
+    """Put `ray[data, train]` together again after a split at commas."""
+    found: list[str] = []
+    for item in items:
+        if found and found[-1].count("[") > found[-1].count("]"):
+            found[-1] += "," + item
+        else:
+            found.append(item)
+    return found
+
+
+def _package(item: str) -> str:
+    """Give the normalised name of a requirement; nothing when it is not one, or is Python itself."""
+    found = _PACKAGE.fullmatch(item.strip())
+    name = normalised(found[1]) if found else ""
+    return "" if name in _NOT_PACKAGES else name
+
+
+def server_text(tool: Tool) -> str:
+    """Give an MCP server as `Needs` holds it: its name, and after a `|` its identity."""
+    identity = server_identity(tool)
+    return f"{tool.value}|{identity}" if identity else tool.value
+
+
+def server_identity(tool: Tool) -> str:
+    """Give `mcp__{transport}__{url or command}` (CX-50); nothing when what the transport needs is not said."""
+    transport = tool.transport or "streamable_http"
+    place = tool.command if transport == "stdio" else tool.url
+    return f"mcp__{transport}__{place}" if place else ""
+
+
+def _helps(fields: Mapping[str, Any], sidecar: Sidecar | None, helps: list[str], vendors: list[dict[str, Any]]) -> str:
+    """Join what the skill itself says about getting ready."""
+    told = _map(fields.get("setup")).get("help")
+    first = [told] if isinstance(told, str) and told else []
+    tools = sidecar.tools if sidecar else ()
+    clis = [f"{tool.value}: {tool.description}" for tool in tools if tool.type == "cli" and tool.description]
+    installs = [_install(step) for vendor in vendors if isinstance(some := vendor.get("install"), list) for step in some]
+    return "\n".join(_unique(text for text in (*first, *helps, *clis, *installs) if text))
+
+
+def _install(step: Any) -> str:
+    """Say how a vendor would install what is missing. It is never done here."""
+    if not isinstance(step, dict):
+        return ""
+    label = step.get("label")
+    if isinstance(label, str) and label.strip():
+        return one_line(label[:200])
+    kind, what = step.get("kind"), step.get("package") or step.get("formula") or step.get("module")
+    return one_line(f"{kind[:40]} install {what[:160]}") if isinstance(kind, str) and isinstance(what, str) else ""
 
 
 def _credential_files(value: Any) -> tuple[str, ...]:
@@ -139,20 +236,5 @@ def _lowered(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(word.lower() for word in words)
 
 
-def _map(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _texts(value: Any) -> tuple[str, ...] | None:
-    """Read a list of words, or one text with commas or spaces; `None` when it is neither."""
-    if value is None:
-        return ()
-    if isinstance(value, str):
-        return tuple(word for word in re.split(r"[,\s]+", value) if word)
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return tuple(item.strip() for item in value if item.strip())
-    return None
-
-
 def _unique(items: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(items))
+    return tuple(dict.fromkeys(items))[:MOST]

@@ -1,0 +1,223 @@
+"""Values in a file that only its owner can read, and the names of those that lie elsewhere, below METIER_HOME/secrets.
+
+A file that others can read, that belongs to somebody else or that is a link is refused, never mended: whoever made it so may
+have read it already. Every change reads, changes and writes under one lock and ends with a rename.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import time
+from contextlib import contextmanager
+
+from metier.errors import RefusedError, StoreError
+from metier.light import TYPE_CHECKING
+from metier.secrets import names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+FOLDER, VALUES, NAMES, LOCK = "secrets", "values.env", "names.json", "lock"
+MOST_BYTES = 4 << 20
+WAIT_SECONDS = 30.0
+_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_POSIX = sys.platform != "win32"
+PRIVATE = 0o077
+"""The rights that nobody but the owner may have."""
+
+
+class FileStore:
+    """Keeps values in `METIER_HOME/secrets/values.env`, readable by its owner alone."""
+
+    kind = "file"
+
+    def __init__(self, data: str | None, home: str | None) -> None:
+        """Keep them below metier's folder; without one, nothing can be kept."""
+        self.data, self.home = data, home
+
+    def get(self, name: str) -> str | None:
+        """Give a value, or nothing."""
+        return names.values_in(self._text()).get(name)
+
+    def put(self, name: str, value: str) -> None:
+        """Keep a value under a name."""
+        change(self.data, self.home, VALUES, lambda text: names.with_value(text, name, value))
+
+    def drop(self, name: str) -> bool:
+        """Forget a value; tell whether there was one."""
+        if name not in self.names():
+            return False
+        change(self.data, self.home, VALUES, lambda text: names.without(text, name))
+        return True
+
+    def ready(self) -> None:
+        """Refuse, before anybody is asked for a value, when it could not be kept."""
+        change(self.data, self.home, VALUES, lambda text: text)
+
+    def names(self) -> list[str]:
+        """List the names that have a line here, an empty one too."""
+        return list(names.names_in(self._text()))
+
+    def _text(self) -> str:
+        return read(self.data, VALUES)
+
+    def __repr__(self) -> str:
+        """Name the place; a value must not get into a traceback."""
+        return f"FileStore({self.data!r})"
+
+
+def read(data: str | None, file: str) -> str:
+    """Give the text of a file of ours; nothing when there is none."""
+    if data is None:
+        return ""
+    path = f"{data}/{FOLDER}/{file}"
+    try:
+        _check_folder(f"{data}/{FOLDER}")
+        return _read(path)
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error.strerror or error}", hint="check METIER_HOME and its permissions") from None
+
+
+def change(data: str | None, home: str | None, file: str, edit: Callable[[str], str]) -> None:
+    """Change a file of ours, alone: what others have written meanwhile is there when `edit` is called."""
+    if data is None:
+        raise StoreError("there is no place to keep secrets", hint="set METIER_HOME or HOME, or use the session")
+    folder = f"{data}/{FOLDER}"
+    try:
+        _make(folder, home)
+        _check_folder(folder)
+        with _alone(f"{folder}/{LOCK}"):
+            try:
+                text = _read(f"{folder}/{file}")
+            except FileNotFoundError:
+                text = ""
+            after = edit(text)
+            if after != text:
+                _replace(f"{folder}/{file}", after.encode("utf-8", "surrogateescape"))
+    except OSError as error:
+        raise StoreError(f"cannot write {folder}/{file}: {error.strerror or error}",
+                         hint="check METIER_HOME and its permissions") from None  # fmt: skip
+
+
+def _make(folder: str, home: str | None) -> None:
+    if os.path.lexists(folder):
+        return
+    if home and folder.startswith(home + "/") and not os.path.isdir(home):
+        raise FileNotFoundError(2, f"the home folder {home} does not exist")
+    os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
+    try:
+        os.mkdir(folder, mode=0o700)
+    except FileExistsError:
+        pass  # another process was first
+
+
+def _check_folder(folder: str) -> None:
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode):
+        raise _refused(folder, "is not a folder of its own")
+    _check_owner(folder, found)
+
+
+def _check_owner(path: str, found: os.stat_result) -> None:
+    if not _POSIX:
+        return  # the rights of a user's own data folder come from the system there
+    if found.st_uid != os.geteuid():
+        raise _refused(path, "belongs to somebody else")
+    if found.st_mode & PRIVATE:
+        right = "chmod 700" if stat.S_ISDIR(found.st_mode) else "chmod 600"
+        raise _refused(path, "can be read by others", f"{right} {path}, and change what was in it")
+
+
+def _refused(path: str, why: str, hint: str = "") -> RefusedError:
+    hint = hint or "move it away, and set the secrets again"
+    return RefusedError(f"{path} {why}; it is left alone", hint=hint, code="unsafe-store")
+
+
+def _read(path: str) -> str:
+    """Read a plain file of the owner's alone, never through a link."""
+    try:
+        file = os.open(path, os.O_RDONLY | _FLAGS)
+    except FileNotFoundError:
+        raise
+    except OSError:
+        if os.path.islink(path):
+            raise _refused(path, "is a link") from None
+        raise
+    try:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode):
+            raise _refused(path, "is not a plain file")
+        if found.st_nlink > 1:
+            raise _refused(path, "has another name elsewhere")
+        _check_owner(path, found)
+        if found.st_size > MOST_BYTES:
+            raise _refused(path, f"has more than {MOST_BYTES:,} bytes")
+        data = b""
+        while block := os.read(file, 1 << 20):
+            data += block
+    finally:
+        os.close(file)
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _replace(path: str, data: bytes) -> None:
+    """Put bytes in the place of a file, in one step and for its owner alone."""
+    temporary = f"{path}.{os.getpid()}.{time.monotonic_ns()}.tmp"
+    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600)
+    try:
+        try:
+            if _POSIX:
+                os.fchmod(file, 0o600)
+            view = memoryview(data)
+            while view:
+                view = view[os.write(file, view) :]
+            os.fsync(file)
+        finally:
+            os.close(file)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+@contextmanager
+def _alone(path: str) -> Iterator[None]:
+    """Let one process at a time change the secrets."""
+    file = os.open(path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
+    try:
+        limit, pause = time.monotonic() + WAIT_SECONDS, 0.0005
+        while not _locked(file):
+            if time.monotonic() > limit:
+                raise TimeoutError(110, "another process holds its lock")
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.01)
+        yield
+    finally:
+        os.close(file)  # which lets the lock go
+
+
+if sys.platform == "win32":
+
+    def _locked(file: int) -> bool:
+        import msvcrt
+
+        try:
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+
+    def _locked(file: int) -> bool:
+        import fcntl
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

@@ -1,0 +1,87 @@
+"""All places where secrets are kept, as one: names to anybody, values to a skill's own run and to nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from metier.errors import RefusedError, UsageError
+from metier.secrets.names import in_environment, own_name, refusal, wrong_with
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from metier.ports import SecretStore
+
+
+class Vault:
+    """The stores in the order in which they are asked: what was kept wins over the process environment (HE-19)."""
+
+    def __init__(self, stores: Sequence[SecretStore], env: Mapping[str, str], refused: Sequence[str] = ()) -> None:
+        """Ask the stores first, in their order, then the environment; `refused` names go to no skill either."""
+        self._stores, self._env, self._refused = tuple(stores), env, tuple(refused)
+
+    def __repr__(self) -> str:
+        """Name the stores; a value must not get into a traceback."""
+        return f"Vault({', '.join(store.kind for store in self._stores)})"
+
+    def names(self) -> list[str]:
+        """List the names that are kept here; those of the process environment are not."""
+        return sorted({name for store in self._stores for name in store.names()})
+
+    def kind_of(self, name: str) -> str:
+        """Say where the value of a name would come from: a store, `environment`, or nothing."""
+        held = next((store.kind for store in self._stores if name in store.names()), "")
+        return held or ("environment" if in_environment(name, self._env) else "")
+
+    def has(self, name: str) -> bool:
+        """Tell whether a skill that declares it would get a value."""
+        return bool(self.granted([name]))
+
+    def store(self, kind: str) -> SecretStore:
+        """Give a store by its kind, or say that there is none."""
+        for store in self._stores:
+            if store.kind == kind:
+                return store
+        raise UsageError(f"there is no store '{kind}'", hint=f"one of: {', '.join(store.kind for store in self._stores)}")
+
+    def ready(self, kind: str) -> None:
+        """Refuse a store that could not keep anything, before a person is asked for something to keep."""
+        check = getattr(self.store(kind), "ready", None)
+        if check is not None:
+            check()
+
+    def put(self, name: str, value: str, store: str) -> None:
+        """Keep a value under a name; what no skill would ever get is not kept either."""
+        name = own_name(name)
+        why = self.refusal(name)
+        if why:
+            raise RefusedError(f"'{name}' is not kept: {why}", hint="a skill needs a name of its own for a key of its own")
+        wrong = wrong_with(value)
+        if wrong:
+            raise UsageError(f"the value of '{name}' is not kept: {wrong}", hint="give it again, on one line")
+        self.store(store).put(name, value.strip())
+
+    def drop(self, name: str) -> bool:
+        """Forget a name in every store; tell whether there was one."""
+        dropped = [store.kind for store in self._stores if store.drop(own_name(name))]
+        return bool(dropped)
+
+    def refusal(self, name: str) -> str:
+        """Say why no skill gets this variable; nothing when one may."""
+        return refusal(name, self._env, self._refused)
+
+    def granted(self, declared: Iterable[str]) -> dict[str, str]:
+        """Give exactly what a skill declares, as far as there is a value, and never the host's own credentials."""
+        found: dict[str, str] = {}
+        for name in dict.fromkeys(declared):
+            value = "" if self.refusal(name) else self._value(name)
+            if value.strip():
+                found[name] = value
+        return found
+
+    def _value(self, name: str) -> str:
+        for store in self._stores:
+            value = store.get(own_name(name))
+            if value is not None:
+                return value  # an empty one too: it says that there is none
+        return in_environment(own_name(name), self._env)

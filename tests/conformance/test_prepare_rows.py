@@ -1,0 +1,303 @@
+"""What a skill needs before it can work, and who gets which secret (HE-5, HE-13, HE-18…HE-21, HE-24, CX-50, ZE-42)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from conformance.folders import body, cards, only, run, skill, write
+
+from metier import preparing
+
+if TYPE_CHECKING:
+    from conformance.folders import Place
+
+    from metier.preparing import Ask
+
+VALUE = "planted-e2b7"
+HERMES = """required_environment_variables:
+  - {name: STORM_KEY, prompt: The key, help: 'https://storm.example', required_for: forecasts}
+required_credential_files: [storm/token.json]
+prerequisites: {commands: [stormctl]}
+"""
+
+
+def give(_ask: Ask) -> str:
+    return VALUE
+
+
+def nothing(_ask: Ask) -> None:
+    return None
+
+
+# --- HE-5: variables, files and commands
+
+
+def test_variables_files_and_commands_are_all_checked(place: Place) -> None:  # HE-5
+    skill(place.root / "storm", fields=HERMES)
+    missing = {"env": ["STORM_KEY"], "files": ["storm/token.json"], "commands": ["stormctl"], "tools": []}
+
+    before = place.open().prepare("storm")
+    place.env["STORM_KEY"] = VALUE
+    write(place.home / "storm" / "token.json", "{}")
+    write(place.base / "bin" / "stormctl", "#!/bin/sh\n", executable=True)
+    after = place.open().prepare("storm")
+
+    assert ("setup_needed", missing) == (before.readiness, before.missing)
+    assert ("available", False) == (after.readiness, any(after.missing.values()))
+
+
+def test_a_missing_variable_is_captured_and_a_skipped_one_leaves_setup_needed(place: Place) -> None:  # HE-5
+    skill(place.root / "storm", fields="required_environment_variables: [STORM_KEY]\n")
+    library = place.open()
+
+    skipped = library.setup("storm", nothing)
+    library.begin_session()
+    given = library.setup("storm", give)
+
+    assert ("setup_needed", ["STORM_KEY"], []) == (skipped.readiness, skipped.skipped, skipped.stored)
+    assert ("available", [], ["STORM_KEY"]) == (given.readiness, given.skipped, given.stored)
+
+
+def test_a_variable_that_is_set_is_passed_on_to_the_skill_that_declares_it(place: Place) -> None:  # HE-5
+    skill(place.root / "storm", fields="required_environment_variables: [STORM_KEY]\n")
+    skill(place.root / "calm")
+    place.env |= {"STORM_KEY": VALUE, "OTHER_KEY": "other"}
+    library = place.open()
+
+    assert {"STORM_KEY": VALUE} == preparing.environment_of(library, "storm")
+    assert {} == preparing.environment_of(library, "calm")
+
+
+# --- HE-13: a gate is a gate, whatever else is missing
+
+
+def test_on_another_platform_a_skill_is_unsupported_and_not_merely_unready(place: Place) -> None:  # HE-13
+    skill(place.root / "storm", fields=f"platforms: [windows]\n{HERMES}")
+    library = place.open()
+    library.platform = "linux"
+
+    assert ("unsupported", "hidden") == (library.prepare("storm").readiness, only(library).state)
+
+
+@pytest.mark.parametrize(("platform", "readiness"), [("linux", "available"), ("android", "available"), ("win32", "unsupported")])
+def test_termux_counts_as_linux(platform: str, readiness: str, place: Place) -> None:  # HE-13
+    skill(place.root / "storm", fields="platforms: [linux]\n")
+    library = place.open()
+    library.platform = platform
+
+    assert readiness == library.prepare("storm").readiness
+
+
+def test_an_environment_is_about_offering_and_says_nothing_of_readiness(place: Place) -> None:  # HE-13
+    skill(place.root / "storm", fields="environments: [kanban]\n")
+    library = place.open()
+
+    assert ("hidden", "available") == (only(library).state, library.prepare("storm").readiness)
+
+
+# --- HE-18: readiness as a view and a preparation tell it
+
+
+def test_a_view_and_a_preparation_agree_on_what_is_missing(place: Place) -> None:  # HE-18
+    skill(place.root / "storm", fields=HERMES)
+    library = place.open()
+
+    seen, found = body(library, "storm"), library.prepare("storm")
+
+    assert (seen.readiness, seen.missing, seen.setup_help, seen.digest) == (found.readiness, found.missing, found.help, found.digest)
+    assert "STORM_KEY: https://storm.example" == found.help
+    assert ("The key", "forecasts") == (found.asks[0].prompt, found.asks[0].required_for)
+
+
+def test_setup_that_was_skipped_is_told_as_such(
+    place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:  # HE-18
+    skill(place.root / "storm", fields=HERMES)
+
+    code, document = run(capsys, monkeypatch, place, "setup", "storm", "--skip", "--root", str(place.root))
+
+    assert (1, "setup_needed", ["STORM_KEY"]) == (code, document["readiness"], document["skipped"])
+    assert ["stormctl"] == document["missing"]["commands"]
+
+
+# --- HE-19: how declarations are merged, and which value counts
+
+
+def test_variables_of_three_places_are_merged_and_the_first_declaration_wins(place: Place) -> None:  # HE-19
+    fields = """required_environment_variables: [A_KEY, {env_var: B_KEY, provider_url: 'https://b', optional: true}, 1BAD]
+setup: {collect_secrets: [{env_var: B_KEY, prompt: Never}, {env_var: C_KEY, prompt: Third, secret: false}]}
+prerequisites: {env_vars: [C_KEY, D_KEY]}
+"""
+    skill(place.root / "storm", fields=fields)
+
+    found = place.open().prepare("storm")
+
+    assert ["A_KEY", "B_KEY", "C_KEY", "D_KEY"] == [ask.name for ask in found.asks]
+    assert [("", True, True), ("Third", False, False)] == [(ask.prompt, ask.secret, ask.optional) for ask in found.asks[1:3]]
+    assert ["A_KEY", "C_KEY", "D_KEY"] == found.missing["env"]
+
+
+def test_what_is_kept_wins_over_the_process_and_an_empty_value_is_missing(place: Place) -> None:  # HE-19
+    skill(place.root / "storm", fields="required_environment_variables: [A_KEY, B_KEY]\n")
+    place.env |= {"A_KEY": "of the process", "B_KEY": "of the process"}
+    preparing.keep(place.open(), "A_KEY", VALUE, "file")
+    file = place.base / "state" / "secrets" / "values.env"
+    file.write_text(file.read_text() + "B_KEY=\n")
+    library = place.open()
+
+    assert {"A_KEY": VALUE} == preparing.environment_of(library, "storm")
+    assert ["B_KEY"] == library.prepare("storm").missing["env"]
+
+
+# --- HE-20, HE-21, easily missed 11: what no declaration gets
+
+
+def test_no_declaration_gets_the_host_s_provider_credentials(place: Place) -> None:  # HE-20, decision 15, easily missed 11
+    skill(place.root / "storm", fields="required_environment_variables: [ANTHROPIC_API_KEY, STORM_KEY]\n")
+    place.env |= {"ANTHROPIC_API_KEY": VALUE, "STORM_KEY": "its own"}
+    library = place.open()
+
+    found = library.prepare("storm")
+
+    assert {"STORM_KEY": "its own"} == preparing.environment_of(library, "storm")
+    assert (["ANTHROPIC_API_KEY"], ["ANTHROPIC_API_KEY"]) == ([name for name, _why in found.refused], found.missing["env"])
+    assert ["STORM_KEY"] == library.plan_run("storm", "x.py").environment
+
+
+def test_what_a_session_was_given_ends_with_it(place: Place) -> None:  # HE-20, decision 16
+    skill(place.root / "storm", fields="required_environment_variables: [STORM_KEY]\n")
+    library = place.open()
+    library.setup("storm", give)
+    during = preparing.environment_of(library, "storm")
+
+    library.begin_session()
+
+    assert ({"STORM_KEY": VALUE}, {}) == (during, preparing.environment_of(library, "storm"))
+    assert not (place.base / "state" / "secrets").exists()
+
+
+@pytest.mark.parametrize("path", ["/etc/hostname", "../outside", "way-out"])
+def test_a_credential_file_lies_inside_home_or_does_not_count(path: str, place: Place) -> None:  # HE-21, easily missed 11
+    skill(place.root / "storm", fields=f"required_credential_files: ['{path}', inside.json]\n")
+    write(place.base / "outside", "{}")
+    write(place.home / "inside.json", "{}")
+    (place.home / "way-out").symlink_to(place.base / "outside")
+
+    found = place.open().prepare("storm")
+
+    assert ([path], [False, True]) == (found.missing["files"], [file.there for file in found.files])
+
+
+# --- HE-24: tools, where it is known which there are
+
+
+@pytest.mark.parametrize(
+    ("config", "missing"), [("", []), ("tools = []\nmcp_servers = []\n", ["browser", "docs"]), ('tools = ["browser"]\nmcp_servers = ["docs"]\n', [])]
+)
+def test_without_word_of_the_agent_s_tools_none_is_missing(config: str, missing: list[str], place: Place) -> None:  # HE-24
+    skill(place.root / "storm", fields="requires: {tools: [browser], mcp: [docs]}\n")
+    place.configure(config)
+
+    assert missing == place.open().prepare("storm").missing["tools"]
+
+
+# --- CX-50: dependencies of the sidecar
+
+
+SIDECAR = json.dumps({"dependencies": {"tools": [
+    {"type": "env_var", "value": "STORM_KEY", "description": "The key"}, {"type": "cli", "value": "stormctl", "description": "Its command"},
+    {"type": "mcp", "value": "docs", "url": "https://docs.example"}, {"type": "mcp", "value": "own", "transport": "stdio", "command": "own"},
+]}})  # fmt: skip
+
+
+def test_a_sidecar_s_variable_is_asked_for_once_and_kept_in_memory_alone(place: Place) -> None:  # CX-50
+    skill(place.root / "storm", files={"agents/openai.yaml": SIDECAR})
+    library = place.open()
+    asked: list[str] = []
+
+    def ask(one: Ask) -> None:
+        asked.append(one.prompt)
+
+    library.setup("storm", ask)
+    library.setup("storm", ask)
+
+    assert ["The key"] == asked
+    assert {} == preparing.environment_of(library, "storm")
+    assert not (place.base / "state" / "secrets").exists()
+
+
+def test_a_sidecar_s_servers_have_identities_and_are_offered_once(place: Place) -> None:  # CX-50
+    skill(place.root / "storm", files={"agents/openai.yaml": SIDECAR})
+    place.configure('mcp_servers = ["mcp__streamable_http__https://docs.example"]\n')
+    library = place.open()
+
+    first, second = library.setup("storm", nothing), library.setup("storm", nothing)
+
+    assert ["mcp__streamable_http__https://docs.example", "mcp__stdio__own"] == [server.identity for server in first.servers]
+    assert ["own"] == first.missing["tools"]
+    assert ([False, True], [False, False]) == ([s.offer for s in first.servers], [s.offer for s in second.servers])
+
+
+def test_a_sidecar_s_command_is_information(place: Place) -> None:  # CX-50
+    skill(place.root / "storm", files={"agents/openai.yaml": SIDECAR})
+
+    found = place.open().prepare("storm")
+
+    assert ([], True) == (found.missing["commands"], "stormctl: Its command" in found.help)
+
+
+# --- ZE-42: secrets of a skill's own
+
+
+def test_a_skill_s_secrets_are_its_own_and_come_without_the_prefix(place: Place) -> None:  # ZE-42
+    skill(place.root / "storm", fields="x-requires-secrets: storm-key\n")
+    skill(place.root / "wind", fields="x-requires-secrets: [wind_key]\n")
+    place.env |= {"ZEPH_SECRET_STORM_KEY": VALUE, "ZEPH_SECRET_WIND_KEY": "wind"}
+    library = place.open()
+
+    assert {"STORM_KEY": VALUE} == preparing.environment_of(library, "storm")
+    assert {"WIND_KEY": "wind"} == preparing.environment_of(library, "wind")
+
+
+def test_a_skill_that_lacks_a_secret_is_shown_unless_the_user_wants_it_hidden(place: Place) -> None:  # ZE-42, decision 15
+    skill(place.root / "storm", fields="x-requires-secrets: storm-key\n")
+    shown = only(place.open())
+    place.configure("hide_unready = true\n")
+    library = place.open()
+    hidden = only(library)
+
+    library.setup("storm", give)
+
+    assert [("visible", "setup_needed"), ("hidden", "setup_needed")] == [(card.state, card.readiness) for card in (shown, hidden)]
+    assert [("visible", "available")] == [(card.state, card.readiness) for card in library.skills()]
+
+
+def test_a_hidden_skill_is_missing_to_those_that_need_it(place: Place) -> None:  # ZE-42
+    skill(place.root / "storm", fields="x-requires-secrets: storm-key\n")
+    skill(place.root / "report", fields="requires_skills: [storm]\n")
+    place.configure("hide_unready = true\n")
+    library = place.open()
+    before = cards(library)["report"].state
+
+    library.setup("storm", give)
+
+    assert ("hidden", "visible") == (before, cards(library)["report"].state)
+
+
+# --- decision 16: where a secret lives
+
+
+def test_a_secret_lives_in_the_session_unless_a_store_is_named(place: Place) -> None:  # decision 16
+    skill(place.root / "storm", fields="required_environment_variables: [STORM_KEY]\n")
+    library = place.open()
+    library.setup("storm", give)
+    plain = library.vault().kind_of("STORM_KEY")
+    place.configure('[secrets]\nstore = "file"\n')
+    other = place.open()
+
+    other.setup("storm", give)
+
+    assert ("session", "file") == (plain, other.vault().kind_of("STORM_KEY"))
+    assert "available" == only(place.open()).readiness
