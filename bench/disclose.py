@@ -1,0 +1,134 @@
+"""Measure the catalogue for a model against simply joining the names of the same skills, and print every figure as a ratio.
+
+python bench/disclose.py [--size 10000] [--budget 2000] [--repeat 15] [--json FILE]
+
+Everything runs in one process on one open library, round after round in turn, after one unmeasured round. The delta is counted and
+not timed: bytes of what changed, after one description was edited, in a hundred bytes of the text that tells of all skills in full.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import trees
+from figures import Figure, Sample, Target, Times, exact, figures_table, ratio, times_table
+
+import metier
+from metier.disclose.catalogue import Telling, disclose, ordered
+from metier.settings import PROMPT_ORDER
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from metier.app import Library
+    from metier.disclose.catalogue import Disclosure
+    from metier.model import Card
+
+PLENTY = 10_000_000
+"""Tokens in which everything fits."""
+JOIN = "joining the names"
+TASK = "convert the columns of a table and render a chart of them"
+AT_MOST = Target("at most", 20)
+PRINTED = Target("at least", 0)
+"""For a figure that is printed, and promised nothing about."""
+
+
+def subjects(library: Library, budget: int) -> dict[str, Callable[[], object]]:
+    """Name everything that is timed."""
+    before = library.catalogue(budget)
+    return {
+        JOIN: lambda: "\n".join(card.name for card in library.skills()),
+        f"catalogue, {budget:,} tokens": lambda: library.catalogue(budget),
+        "the same in Markdown": lambda: library.catalogue(budget, format="markdown"),
+        "the same in JSON": lambda: library.catalogue(budget, format="json"),
+        "the same after an earlier one": lambda: library.catalogue(budget, previous=before),
+        "the same for a task": lambda: library.catalogue(budget, task=TASK),
+        "names and shares of descriptions": lambda: library.catalogue(shared_budget(library)),
+        "everything fits": lambda: library.catalogue(PLENTY),
+    }
+
+
+def shared_budget(library: Library) -> int:
+    """Give a budget in which all names fit, and half of the descriptions."""
+    cards = library.skills()
+    return sum(len(card.name) + len(card.path) + 70 + len(card.description) // 2 for card in cards) // 4
+
+
+def timed(run: Callable[[], object]) -> Sample:
+    """Run something once."""
+    cpu, began = time.process_time(), time.perf_counter()
+    run()
+    return Sample(time.perf_counter() - began, time.process_time() - cpu)
+
+
+def measured(library: Library, size: int, budget: int, repeat: int) -> Times:
+    """Time all subjects in turn, so that a slow spell of the machine touches them alike."""
+    found = subjects(library, budget)
+    times: Times = {(size, name): [] for name in found}
+    for number in range(repeat + 1):
+        for name, run in found.items():
+            sample = timed(run)
+            if number:
+                times[size, name].append(sample)
+    return times
+
+
+def deltas(cards: list[Card], budget: int) -> dict[str, float]:
+    """Edit one description in the middle; give the bytes of each delta in a hundred bytes of the whole text."""
+    middle = len(cards) // 2
+    edited = [*cards[:middle], cards[middle]._replace(description="Another purpose altogether."), *cards[middle + 1 :]]
+    found = {}
+    whole = len(_told(cards, PLENTY).text.encode())
+    for what, tokens in ((f"{budget:,} tokens", budget), ("everything fits", PLENTY)):
+        before = _told(cards, tokens)
+        found[what] = 100 * len(_told(edited, tokens, before).delta.encode()) / whole
+    return found
+
+
+def _told(cards: list[Card], budget: int, previous: Disclosure | None = None) -> Disclosure:
+    return disclose(ordered(cards, PROMPT_ORDER), Telling(budget), previous)
+
+
+def figures(times: Times, size: int, changed: dict[str, float]) -> list[Figure]:
+    """Return every figure; the first of the timed ones is the promise."""
+    names = [name for _size, name in times if name != JOIN]
+    found = [
+        ratio(f"{name} / {JOIN}", times[size, name], times[size, JOIN], AT_MOST if at == 0 else PRINTED)
+        for at, name in enumerate(names)
+    ]
+    target = Target("at most", 1, unit="%")
+    return [*found, *(exact(f"delta after one edit, {what}, of the full text", value, target) for what, value in changed.items())]
+
+
+def options() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--size", type=int, default=10_000)
+    parser.add_argument("--budget", type=int, default=2_000)
+    parser.add_argument("--repeat", type=int, default=15, help="rounds (15)")
+    parser.add_argument("--trees", type=Path, default=trees.DEFAULT_TREES, help="where generated libraries are kept")
+    parser.add_argument("--json", type=Path, help="also write everything measured to this file")
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Measure, then print the times and the figures."""
+    chosen = options()
+    tree = trees.make(chosen.size, chosen.trees)
+    with tempfile.TemporaryDirectory(prefix="metier-bench-") as home, metier.open(roots=[str(tree.root)], home=home) as library:
+        times = measured(library, chosen.size, chosen.budget, chosen.repeat)
+        cards = [card for card in library.skills() if card.state == "visible"]
+    answer = figures(times, chosen.size, deltas(cards, chosen.budget))
+    print(f"{times_table(times)}\n\n{figures_table(answer)}")
+    if chosen.json:
+        content: dict[str, Any] = {"figures": [{**figure._asdict(), "target": str(figure.target)} for figure in answer]}
+        chosen.json.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

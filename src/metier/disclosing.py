@@ -1,0 +1,92 @@
+"""A library's skills → the text that tells a model of them: which cards, which budget, which form."""
+
+from __future__ import annotations
+
+from metier.closest import closest
+from metier.disclose.catalogue import Disclosure, Telling, disclose, ordered
+from metier.disclose.forms import FORMS
+from metier.errors import UsageError
+from metier.light import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from metier.app import Library
+    from metier.settings import Prompting
+
+BUDGET = 2_000
+"""Tokens when nothing else is known."""
+CAP = 10_000
+"""The most tokens that configuration may give (CX-52)."""
+SHARE = 2
+"""Of a hundred tokens of the window, how many are for skills when nobody says otherwise (CX-52)."""
+HUNDRED = 100
+SMALL_WINDOW = 8_192
+"""Tokens of a window below which skills are told by name alone (ZE-37)."""
+MODES = ("auto", "full", "compact")
+
+
+class Wish(NamedTuple):
+    """What is asked of a catalogue."""
+
+    budget: int | str | None = None
+    """Tokens, or a share of the window such as `2%`."""
+    window: int = 0
+    format: str = ""
+    mode: str = "auto"
+    task: str = ""
+    previous: Disclosure | None = None
+
+
+def catalogue(library: Library, wish: Wish) -> Disclosure:
+    """Tell a model of the visible skills."""
+    prompt = library.settings.prompt
+    form = _one_of("format", wish.format or prompt.format, tuple(FORMS))
+    mode = _one_of("mode", wish.mode, MODES)
+    window = wish.window or prompt.window
+    if window < 0:
+        raise UsageError(f"a window of {window} tokens cannot be", hint="give the model's context in tokens, such as 200000")
+    budget = budget_of(wish.budget, window, prompt)
+    cards = [card for card in library.contents().cards if card[7] == "visible"] if prompt.include else []
+    compact = mode == "compact" or (mode == "auto" and 0 < window < SMALL_WINDOW)
+    telling = Telling(budget, form, compact, frozenset(prompt.names_only), wish.task, library.ranker, library.counter)
+    return disclose(ordered(cards, prompt.order), telling, wish.previous)
+
+
+def budget_of(asked: int | str | None, window: int, prompt: Prompting) -> int:
+    """Give the tokens that a catalogue may cost."""
+    if asked is None:
+        return min(prompt.budget, CAP) if prompt.budget else max(window * SHARE // HUNDRED, 1) if window else BUDGET
+    text = str(asked).strip()
+    if text.endswith("%"):
+        return _share(text, window)
+    try:
+        tokens = int(text)
+    except ValueError:
+        raise _wrong(asked) from None
+    if tokens < 1 or isinstance(asked, bool):
+        raise _wrong(asked)
+    return tokens
+
+
+def _share(text: str, window: int) -> int:
+    try:
+        share = float(text[:-1])
+    except ValueError:
+        raise _wrong(text) from None
+    if not 0 < share <= HUNDRED:
+        raise _wrong(text)
+    if not window:
+        raise UsageError(f"'{text}' of which window?", hint="give --window N, the model's context in tokens, or set prompt.window")
+    return max(int(window * share / HUNDRED), 1)
+
+
+def _wrong(asked: object) -> UsageError:
+    hint = "give a number of tokens above zero, or a share of the window such as 2%"
+    return UsageError(f"'{str(asked)[:40]}' is no token budget", hint=hint)
+
+
+def _one_of(what: str, given: str, known: tuple[str, ...]) -> str:
+    if given in known:
+        return given
+    near = closest(given, known)
+    meant = f"did you mean '{near}'? " if near else ""
+    raise UsageError(f"there is no {what} '{given[:40]}'", hint=f"{meant}it can be {', '.join(known)}")

@@ -1,0 +1,106 @@
+"""From what is asked of a catalogue to its budget, its form and its cards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from conformance.folders import Place, skill
+
+from metier.disclosing import budget_of
+from metier.errors import UsageError
+from metier.settings import Prompting
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("asked", "window", "prompt", "expected"),
+    [
+        (None, 0, Prompting(), 2_000),
+        (None, 200_000, Prompting(), 4_000),
+        (None, 10, Prompting(), 1),
+        (None, 200_000, Prompting(budget=300), 300),
+        (None, 0, Prompting(budget=50_000), 10_000),  # configuration may not give more
+        (50_000, 0, Prompting(budget=300), 50_000),  # a person may
+        ("1500", 0, Prompting(), 1_500),
+        ("5%", 100_000, Prompting(), 5_000),
+        ("0.5 %", 100_000, Prompting(), 500),
+        ("1%", 10, Prompting(), 1),
+    ],
+)
+def test_a_budget_is_what_is_asked_for_or_what_is_known(asked: int | str | None, window: int, prompt: Prompting, expected: int) -> None:
+    assert expected == budget_of(asked, window, prompt)
+
+
+@pytest.mark.parametrize("asked", [0, -5, True, "", "many", "1.5", "0%", "-1%", "101%", "nan%", "inf%", "%", "9" * 5_000])
+def test_a_budget_that_is_none_is_refused(asked: int | str) -> None:
+    with pytest.raises(UsageError, match="is no token budget"):
+        budget_of(asked, 100_000, Prompting())
+
+
+def test_a_share_needs_a_window() -> None:
+    with pytest.raises(UsageError, match="of which window"):
+        budget_of("2%", 0, Prompting())
+
+
+@pytest.mark.parametrize("wish", [{"format": "yaml"}, {"mode": "tiny"}, {"window": -1}])
+def test_a_wish_that_cannot_be_met_is_refused(tmp_path: Path, wish: dict[str, object]) -> None:
+    with pytest.raises(UsageError), Place(tmp_path).open() as m:
+        m.catalogue(**wish)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    found = Place(tmp_path)
+    for name in ("one", "two"):
+        skill(found.root / name, description=f"Does {name}.")
+    return found
+
+
+def test_only_visible_skills_are_told(place: Place) -> None:
+    skill(place.root / "shy", fields="disable-model-invocation: true\n")
+    skill(place.root / "unwanted")
+    place.configure('[skills]\ndisabled = ["unwanted"]\n')
+
+    told = place.open().catalogue()
+
+    assert ["one", "two"] == [row[0] for row in told.rows]
+    assert [] == told.omitted
+
+
+def test_settings_give_what_the_wish_leaves_open(place: Place) -> None:
+    place.configure('[prompt]\nformat = "markdown"\nwindow = 4000\n')
+
+    told = place.open().catalogue()
+
+    assert ("markdown", 80) == (told.format, told.budget)
+    assert "Does one." not in told.text  # a small window: names alone
+    assert "Does one." in place.open().catalogue(mode="full").text
+
+
+def test_the_ports_of_the_library_are_used(place: Place) -> None:
+    class Letters:
+        def count(self, text: str) -> int:
+            return len(text)
+
+    library = place.open()
+    library.counter = Letters()
+
+    told = library.catalogue(150)
+
+    assert len(told.text) == told.tokens <= 150
+
+
+def test_a_reload_keeps_the_beginning(place: Place) -> None:
+    library = place.open()
+    before = library.catalogue()
+    skill(place.root / "a-new-one")
+    library.reload()
+
+    after = library.catalogue(previous=before)
+
+    assert ["one", "two", "a-new-one"] == [row[0] for row in after.rows]
+    assert "a-new-one" in after.delta
+    assert "two" not in after.delta
