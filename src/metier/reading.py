@@ -1,39 +1,142 @@
-"""The longer answers of a library: a body, a file, a check, a digest. Reads at the edge, judges in pure code."""
+"""The longer answers of a library: a body, a section, a page, a file, a digest. Reads at the edge, judges in pure code."""
 
 from __future__ import annotations
 
 import hashlib
 from typing import TYPE_CHECKING
 
-from metier import skillfile
+from metier import counting, skillfile
 from metier.disclose import levels
 from metier.disclose.tokens import estimate
 from metier.discover import disk, trees
-from metier.discover.heads import BEHIND_A_LINK, SIDECAR_BYTES, sidecar_of
-from metier.discover.walk import survey
-from metier.errors import IntegrityError, NotFoundError, RefusedError, UsageError
-from metier.model import Body, Card, Checked, Diagnostic, Digest, Document, File, Limits, Needs, Root, Sidecar, Why
-from metier.resolve.gates import missing_of
-from metier.standard.checks import Skill, check as check_skill
+from metier.errors import IntegrityError, NotFoundError, RefusedError
+from metier.light import NamedTuple
+from metier.model import Body, Card, Digest, File, Needs, Root, Why
+from metier.resolve.needs import missing_of, usable_names
 from metier.standard.document import MAX_FILE_BYTES, read_document
 from metier.standard.needs import read_needs
-from metier.standard.rules import RULES, diagnose
 from metier.trust.boundary import disclosed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from metier.app import Library
     from metier.catalogue.db import DigestBook
-    from metier.model import Choice, Head, Kind, Problem, State
+    from metier.disclose.pages import Page
+    from metier.disclose.sections import Part
+    from metier.finding import Finder
+    from metier.model import Choice, Head, Problem, Readiness, State, Trust
+    from metier.offers import Section
     from metier.vetting import Trusted
 
-NO_NEEDS: dict[str, list[str]] = {"env": [], "files": [], "commands": [], "tools": []}
+
+class Loaded(NamedTuple):
+    """A skill as a model receives it: its body between tags, with its folder and the names of its files."""
+
+    name: str
+    text: str
+    tokens: int
+    already: bool
+    """Whether this conversation has these very instructions, so that a note stands for them."""
+    readiness: Readiness
+    missing: dict[str, list[str]]
+    setup_help: str
+    path: str
+    digest: Digest | None
+    level: Trust
 
 
-def body_of(library: Library, name: str, *, consent: bool = False) -> Body:
-    """Give a skill's body, the names of its files, and what it still needs."""
+def body_of(library: Library, name: str, *, consent: bool = False, noted: counting.What = "view", whole: bool = False) -> Body:
+    """Give a skill's body, the names of its files, and what it still needs.
+
+    `noted` is what the use counts as; with `whole` the content is all of the skill's file, its frontmatter too.
+    """
     card = _readable(library, name)
+    body = _body(library, card, consent=consent, whole=whole)
+    counting.note(library, card, noted, body.tokens)
+    return body
+
+
+def load_for_model(library: Library, name: str, *, consent: bool = False) -> Loaded:
+    """Give a skill as a model receives it; a second time in one conversation, and unchanged, only a note."""
+    from metier.disclose import wrap
+
+    card = _readable(library, name)
+    body = _body(library, card, consent=consent)
+    known = body.digest is not None and library.session.loaded.get(card.path) == body.digest
+    folder = card.path if card.kind == "skill-md" else card.path.rpartition("/")[0]
+    text = wrap.already(card.name) if known else wrap.wrapped(card.name, folder, body.disclosed, _resources(card))
+    library.session.loaded[card.path] = body.digest or ""
+    tokens = _count(library)(text)
+    counting.note(library, card, "load", tokens)
+    return Loaded(card.name, text, tokens, known, body.readiness, body.missing, body.setup_help, card.path, body.digest, body.level)
+
+
+def _resources(card: Card) -> list[str]:
+    """Name the files beside a skill's own; none is read."""
+    if card.kind != "skill-md":
+        return []
+    own = skillfile.main_file(card).rpartition("/")[2]
+    paths = sorted(piece.path for piece in disk.tree(card.path))
+    return [path for path in paths if path != own and not any(part.startswith(".") for part in path.split("/"))]
+
+
+def sections_of(library: Library, name: str, *, consent: bool = False) -> list[Section]:
+    """List the sections of a body with what each would cost; their contents stay where they are."""
+    from metier.offers import Section
+
+    card = _readable(library, name)
+    parts = _parts(library, card, _body(library, card, consent=consent))
+    return [Section(card.name, part.heading, part.level, part.line, part.tokens) for part in parts]
+
+
+def section_of(library: Library, name: str, heading: str, *, consent: bool = False) -> Section:
+    """Give one section of a body."""
+    from metier.disclose.sections import section_named
+    from metier.offers import Section
+
+    card = _readable(library, name)
+    body = _body(library, card, consent=consent)
+    part = section_named(card.name, heading, _parts(library, card, body))
+    counting.note(library, card, "read", part.tokens)
+    shown = disclosed(card.name, part.content, body.level)
+    return Section(card.name, part.heading, part.level, part.line, part.tokens, part.content, shown)
+
+
+def _parts(library: Library, card: Card, body: Body) -> list[Part]:
+    from metier.disclose.sections import Part, sections
+
+    if card.kind == "code":  # a comment is no heading
+        return [Part("", 0, 1, body.content, body.tokens, ("",))]
+    return sections(body.content, _count(library))
+
+
+def page_of(library: Library, name: str, file: str | None = None, cursor: str = "", *, consent: bool = False) -> Page:
+    """Give a page of a body or of a file."""
+    from metier.disclose.pages import page
+
+    relative = levels.safe_relative(file) if file is not None else ""
+    card = _readable(library, name)
+    if file is None:
+        body = _body(library, card, consent=consent)
+        text, level = body.content, body.level
+    else:
+        found = _file(library, card, relative, consent=consent)
+        if found.content is None:
+            raise RefusedError(f"'{relative}' of '{card.name}' has no pages: it is no UTF-8 text, or over {MAX_FILE_BYTES:,} bytes",
+                               code="binary", hint=f"see its size and type: metier show {card.name} --file {relative}")  # fmt: skip
+        text, level = found.content, found.level
+    given = page(text, cursor, count=_count(library))
+    counting.note(library, card, "read", given.tokens)
+    return given._replace(name=card.name, file=relative, disclosed=disclosed(card.name, given.content, level), level=level)
+
+
+def _count(library: Library) -> Callable[[str], int]:
+    """Give what counts tokens here: exactly where the host can, else the estimate."""
+    return estimate if library.counter is None else library.counter.count
+
+
+def _body(library: Library, card: Card, *, consent: bool, whole: bool = False) -> Body:
     if card.kind == "code":
         return _code_body(library, card, consent=consent)
     path = skillfile.main_file(card)
@@ -42,13 +145,14 @@ def body_of(library: Library, name: str, *, consent: bool = False) -> Body:
     document = read_document(head.data, folder=skillfile.folder_name(card), file=file, kind=card.kind, size=len(head.data))
     assert document is not None  # the whole file was given
     files = [piece.path for piece in disk.tree(card.path)] if card.kind == "skill-md" else []
-    needs = read_needs(document.fields, document.spans, _sidecar(card.path))[1] or Needs()
-    missing = missing_of(needs, library.machine, library.settings)
-    content = head.data[document.body_at :].decode(errors="replace").lstrip("\r\n")
+    needs = read_needs(document.fields, document.spans, skillfile.sidecar_at(card.path))[1] or Needs()
+    usable = usable_names(library.contents().cards) if needs.skills else None
+    missing = missing_of(needs, library.machine, library.settings, usable)
+    content = head.data[0 if whole else document.body_at :].decode(errors="replace").lstrip("\r\n")
     return Body(
         card.name, document.description, content, levels.linked_files(files), levels.words(document.fields, "tags"),
         levels.words(document.fields, "related_skills"), card.readiness, missing,
-        needs.help if any(missing.values()) else "", estimate(content), card.path, standing.digest, _state(card, standing),
+        needs.help if any(missing.values()) else "", _count(library)(content), card.path, standing.digest, _state(card, standing),
         document.fields, card.diagnostics, disclosed(card.name, content, standing.level), standing.level, standing.verdict,
     )  # fmt: skip
 
@@ -105,116 +209,43 @@ def _code_body(library: Library, card: Card, *, consent: bool) -> Body:
         "triggers": list(facts.triggers), "destructive": facts.destructive, "mcp_expose": facts.expose,
         "permissions": list(facts.permissions), "async": facts.is_async,
     }  # fmt: skip
-    return Body(card.name, card.description, content, levels.linked_files(()), [], [], card.readiness, NO_NEEDS, "",
-                estimate(content), card.path, standing.digest, _state(card, standing), fields, card.diagnostics,
+    missing = missing_of(Needs(), library.machine, library.settings)
+    return Body(card.name, card.description, content, levels.linked_files(()), [], [], card.readiness, missing, "",
+                _count(library)(content), card.path, standing.digest, _state(card, standing), fields, card.diagnostics,
                 disclosed(card.name, content, standing.level), standing.level, standing.verdict)  # fmt: skip
 
 
-def file_of(library: Library, name: str, path: str, *, consent: bool = False) -> File:
+def file_of(library: Library, name: str, path: str, *, consent: bool = False, noted: counting.What = "read") -> File:
     """Give one file of a skill: its text, or for a binary file its size, type and hash."""
     relative = levels.safe_relative(path)
     card = _readable(library, name)
+    found = _file(library, card, relative, consent=consent)
+    counting.note(library, card, noted, found.tokens)
+    return found
+
+
+def _file(library: Library, card: Card, relative: str, *, consent: bool) -> File:
     if card.kind != "skill-md":
         raise NotFoundError(f"'{card.name}' is a single file and has no others", hint=f"see it with: metier show {card.name}")
     target = f"{card.path}/{relative}"
     if not disk.real(target).startswith(disk.real(card.path) + "/"):
-        raise RefusedError(f"'{path}' leads outside the skill through a link.", code="path-traversal",
+        raise RefusedError(f"'{relative}' leads outside the skill through a link.", code="path-traversal",
                            hint="only files inside the skill's folder are shown")  # fmt: skip
     if disk.kind_of(target) != "file":
-        raise levels.no_such_file(card.name, path, [piece.path for piece in disk.tree(card.path)])
+        raise levels.no_such_file(card.name, relative, [piece.path for piece in disk.tree(card.path)])
 
     def read() -> Head:
         head = disk.read_head(disk.real(target), MAX_FILE_BYTES)
         if head.fault:
-            raise NotFoundError(f"'{path}' of '{card.name}' cannot be read: {head.message}", hint="check its permissions")
+            raise NotFoundError(f"'{relative}' of '{card.name}' cannot be read: {head.message}", hint="check its permissions")
         return head
 
     head, standing = _judged_and_read(library, card, target, read, consent=consent)
     text = _text(head.data) if head.size <= MAX_FILE_BYTES else None
     digest = (hashlib.sha256(head.data).digest() if head.size <= MAX_FILE_BYTES else disk.hash_of(disk.real(target))).hex()
     return File(card.name, relative, text, text is None, head.size, _mime(relative, text), digest,
-                estimate(text) if text is not None else 0, target,
+                _count(library)(text) if text is not None else 0, target,
                 disclosed(card.name, text, standing.level) if text is not None else None, standing.level)  # fmt: skip
-
-
-def check(library: Library, paths: Sequence[str], *, strict: bool) -> list[Checked]:
-    """Hold every skill below the paths against the standard; a path without one is itself a fault."""
-    checked: list[Checked] = []
-    for path in paths:
-        absolute = disk.absolute(path, library.cwd, library.home)
-        if disk.kind_of(absolute) is None:
-            raise NotFoundError(f"there is nothing at {path}", hint="give a skill's folder, or a folder that holds skills")
-        found = _check_below(library, absolute)
-        checked += found or [Checked(absolute, ok=False, diagnostics=(diagnose("SK001"),))]
-    if strict:
-        return [one._replace(ok=not any(note.severity != "info" for note in one.diagnostics)) for one in checked]
-    return checked
-
-
-def _check_below(library: Library, path: str) -> list[Checked]:
-    location, only = path, ""
-    if disk.kind_of(path) == "file":
-        folder, _, file = path.rpartition("/")
-        location, only = folder, folder if file.lower() == "skill.md" else path
-    if not only and disk.kind_of(path) != "folder":
-        raise UsageError(f"{path} is neither a file nor a folder", hint="give a skill's folder")
-    root = Root(location, "external", "", "check", "never", hidden=True)
-    limits = Limits(depth=0 if only else 64, folders=library.settings.limits.folders, entries=library.settings.limits.entries)
-    found = survey(root, limits, disk, progress=lambda count: library.progress("folders", count))
-    checked: list[Checked] = []
-    for entry in found.entries:
-        if only in {"", entry.path}:
-            checked.append(_check_one(entry.path, entry.file, entry.diagnostics))
-            library.progress("skills", len(checked))
-    # What could not be looked at is not silently good.
-    return checked + [_unchecked(problem) for problem in (*found.problems, *found.truncated) if not only and _matters(problem)]
-
-
-def _matters(problem: Problem) -> bool:
-    return RULES[problem.code].severity != "info"
-
-
-def _unchecked(problem: Problem) -> Checked:
-    note = diagnose(problem.code, problem.message, path="")
-    return Checked(problem.path, note.severity != "error", (note,))
-
-
-def _check_one(path: str, file: str, known: tuple[Diagnostic, ...]) -> Checked:
-    head = disk.read_head(f"{path}/{file}" if file else path, MAX_FILE_BYTES)
-    base = path.rpartition("/")[2]
-    if head.fault or (not file and path.endswith(".py")):
-        return Checked(path, not any(note.severity == "error" for note in known), known)
-    kind: Kind = "skill-md" if file else "flat-md"
-    folder = base if file else base.removesuffix(".md")
-    document = read_document(head.data, folder=folder, file=file or base, kind=kind, size=head.size)
-    if document is None:  # unclosed in all that is ever read
-        document = read_document(head.data, folder=folder, file=file or base, kind=kind, size=len(head.data))
-    assert document is not None
-    files = frozenset(piece.path for piece in disk.tree(path)) if file else frozenset()
-    sidecar = _sidecar(path) if file else None
-    notes = [*_body_faults(head.data, file or base), *(sidecar.diagnostics if sidecar else ())]
-    notes += read_needs(document.fields, document.spans, None, file or base)[2]
-    body = head.data[document.body_at :].decode(errors="replace")
-    document = _with_line(document, head.data)._replace(diagnostics=(*document.diagnostics, *notes))
-    diagnostics = check_skill(Skill(document, file or base, body, files))
-    return Checked(path, not any(note.severity == "error" for note in diagnostics), diagnostics)
-
-
-def _with_line(document: Document, data: bytes) -> Document:
-    return document._replace(body_line=data.count(b"\n", 0, document.body_at) + 1)
-
-
-def _body_faults(data: bytes, file: str) -> list[Diagnostic]:
-    """Find bytes that are not text anywhere in the file."""
-    if b"\0" in data:
-        at = data.index(b"\0")
-        return [diagnose("SK006", path=file, line=data.count(b"\n", 0, at) + 1, column=at - data.rfind(b"\n", 0, at))]
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        line, column = data.count(b"\n", 0, error.start) + 1, error.start - data.rfind(b"\n", 0, error.start)
-        return [diagnose("SK005", path=file, line=line, column=column)]
-    return []
 
 
 def why(library: Library, name: str) -> Why:
@@ -256,7 +287,7 @@ def digest_of(library: Library, card: Card) -> Digest | None:
     return digests_of(library, [card])[0].digest
 
 
-def digests_of(library: Library, cards: Iterable[Card]) -> list[Card]:
+def digests_of(library: Finder, cards: Iterable[Card]) -> list[Card]:
     """Fill in every digest, each computed at most once for the same files."""
     from metier.catalogue.db import DigestBook
 
@@ -303,14 +334,6 @@ def _readable(library: Library, name: str) -> Card:
         hint = f"show it again with: metier enable {card.name}"
         raise RefusedError(f"'{card.name}' is {card.reasons[0]}", code="disabled", hint=hint)
     return card
-
-
-def _sidecar(path: str) -> Sidecar | None:
-    if disk.is_link(f"{path}/agents"):
-        return sidecar_of(BEHIND_A_LINK)
-    target = f"{path}/agents/openai.yaml"
-    there = disk.kind_of(target) is not None or disk.is_link(target)
-    return sidecar_of(disk.read_head(target, SIDECAR_BYTES)) if there else None
 
 
 def _text(data: bytes) -> str | None:

@@ -1,0 +1,194 @@
+"""The message that a model receives: its parts, their order (HE-27), and the way back to the user's own words. Pure.
+
+The last line of every message that has anything added to it says how long the user's own text is, and its hash. It is the
+last line because whatever a skill or a user writes stands before it: text that looks like such a line is passed over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+KINDS = ("activation", "content", "directory", "config", "setup", "files", "mention", "bundle", "instruction", "runtime")
+"""The parts of a message, in their order; those of one skill, up to its files, stay together."""
+NAME_BYTES, PATH_BYTES, PROVIDED_BYTES = 256, 1_024, 8_000
+"""What is cut of a mentioned skill's name and path, and of a prompt that does not come from disk (CX-47)."""
+MAX_FILES = 100
+MAX_SETTINGS = 32
+_LINE = 300
+"""Characters of a stranger's line."""
+_NOTE = "\n\n[Runtime note: the user's own text is the "
+_MARK = re.compile(r"([0-9]{1,12}) characters before this note \(sha256 ([0-9a-f]{16})\); metier added the rest\.\]")
+_TRIES = 64
+
+
+class Part(NamedTuple):
+    """One part of a message."""
+
+    kind: str
+    text: str
+    skill: str = ""
+
+
+class Setting(NamedTuple):
+    """One value that a skill asks for (HE-23)."""
+
+    key: str
+    value: str
+    description: str = ""
+
+
+class Loaded(NamedTuple):
+    """A skill as it goes into a message. Every text of it is already fit for a prompt."""
+
+    name: str
+    shown: str
+    """The name, on one line and without brackets."""
+    path: str
+    folder: str
+    content: str
+    """Its body as disclosed (ZE-25); nothing when the model already has it."""
+    settings: tuple[Setting, ...] = ()
+    missing: tuple[str, ...] = ()
+    """What it still needs, by name."""
+    help: str = ""
+    files: tuple[str, ...] = ()
+    again: bool = False
+    """Whether the session has these very bytes already."""
+
+
+def activated(skill: Loaded, told_by: str) -> list[Part]:
+    """Give the parts of a skill that somebody asked for, in order."""
+    told = f'[Skill "{skill.shown}", asked for {told_by}. '
+    note = "It was already loaded in this conversation and has not changed: its instructions stand above.]"
+    parts = [Part("activation", told + (note if skill.again else "Its instructions follow.]"), skill.name)]
+    given = () if skill.again else (
+        ("content", skill.content), ("directory", f"[Skill directory: {skill.folder}]"), ("config", _config(skill)),
+    )  # fmt: skip
+    blocks = (*given, ("setup", _setup(skill)), ("files", "" if skill.again else _files(skill)))
+    return parts + [Part(kind, text, skill.name) for kind, text in blocks if text]
+
+
+def _config(skill: Loaded) -> str:
+    if not skill.settings:
+        return ""
+    lines = [f"  {one.key} = {one.value}" + (f"  ({one.description})" if one.description else "")
+             for one in skill.settings[:MAX_SETTINGS]]  # fmt: skip
+    return f'[Skill config of "{skill.shown}", from your configuration or its defaults:\n' + "\n".join(lines) + "\n]"
+
+
+def _setup(skill: Loaded) -> str:
+    if not skill.missing:
+        return ""
+    said = f' Its author says: "{skill.help}"' if skill.help else ""
+    return (f'[Skill setup note: "{skill.shown}" still needs {"; ".join(skill.missing)}. Some of it may not work; '
+            f"'metier setup' says more.{said}]")  # fmt: skip
+
+
+def _files(skill: Loaded) -> str:
+    if not skill.files:
+        return ""
+    listed = [f"- {path}" for path in skill.files[:MAX_FILES]]
+    if len(skill.files) > MAX_FILES:
+        listed.append(f"- and {len(skill.files) - MAX_FILES} more")
+    return "[Supporting files, to be read one by one when needed:\n" + "\n".join(listed) + "\n]"
+
+
+def settings_of(fields: Mapping[str, object], values: Mapping[str, str]) -> tuple[Setting, ...]:
+    """Read what a skill asks to be configured, `metadata.hermes.config`, with the user's values or its own defaults (HE-23)."""
+    metadata = fields.get("metadata")
+    hermes = metadata.get("hermes") if isinstance(metadata, dict) else None
+    rows = hermes.get("config") if isinstance(hermes, dict) else None
+    found: dict[str, Setting] = {}
+    for row in rows[:MAX_SETTINGS] if isinstance(rows, list) else ():
+        if not isinstance(row, dict):
+            continue
+        key, told = row.get("key"), row.get("description") or row.get("prompt")
+        if isinstance(key, str) and key.strip():
+            default = row.get("default")
+            value = values.get(key.strip(), default if isinstance(default, str) else "")
+            found.setdefault(key.strip(), Setting(key.strip(), value, told if isinstance(told, str) else ""))
+    return tuple(found.values())
+
+
+def mentioned(skill: Loaded, resources: Sequence[str] | None = None) -> Part:
+    """Give the block of a skill that was mentioned (CX-47).
+
+    `resources` are the files of a skill that no catalogue names: how else would a model come by them (CX-49)?
+    """
+    already = f'[Skill "{skill.shown}" was already loaded in this conversation and has not changed: its instructions stand above.]'
+    contents = already if skill.again else skill.content
+    name, path = _in_tag(cut(skill.name, NAME_BYTES)), _in_tag(cut(skill.path, PATH_BYTES))
+    block = f"<skill>\n<name>{name}</name>\n<path>{path}</path>\n{contents}\n</skill>"
+    if resources is not None:
+        access = {"skill": skill.shown, "folder": skill.folder, "files": list(resources[:MAX_FILES])}
+        told = json.dumps(access, ensure_ascii=True).replace("<", "\\u003c")
+        block += f"\n<resource_access>\n{told}\n</resource_access>"
+    return Part("mention", block, skill.name)
+
+
+def provided(name: str, prompt: str) -> tuple[str, str]:
+    """Cut a prompt that a provider gave, not the disk, at a character's end; give it and the warning, if one is due (CX-47)."""
+    kept = cut(prompt, PROVIDED_BYTES)
+    if len(kept) == len(prompt):
+        return prompt, ""
+    return kept, f"the prompt of '{name}' is longer than {PROVIDED_BYTES:,} bytes; the rest was left out"
+
+
+def cut(text: str, size: int) -> str:
+    """Give as much of a text as fits into so many bytes of UTF-8, never half a character."""
+    data = text[: size + 1].encode("utf-8", "surrogatepass")
+    if len(data) <= size:
+        return text
+    while size and data[size] & 0xC0 == 0x80:
+        size -= 1
+    return data[:size].decode("utf-8", "surrogatepass")
+
+
+def line(text: str, size: int = _LINE) -> str:
+    """Give a stranger's text on one line, and not too long."""
+    shown = "".join(char if char.isprintable() else " " for char in text[: size + 1])
+    return shown if len(shown) <= size else shown[: size - 1] + "…"
+
+
+def _in_tag(text: str) -> str:
+    """Write a name or a path so that it ends where its tag does."""
+    plain = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return "".join(char if char.isprintable() else f"&#{ord(char)};" for char in plain)
+
+
+def compose(parts: Iterable[Part], user_text: str) -> tuple[str, tuple[Part, ...]]:
+    """Join parts, the user's own text and the note that finds it again; give the message and all its parts."""
+    added = list(parts)
+    if user_text:
+        added.append(Part("instruction", f"[The user's own text:]\n{user_text}"))
+    size, digest = len(user_text), _hash(user_text)
+    note = f"{_NOTE}{size} characters before this note (sha256 {digest}); metier added the rest.]"
+    added.append(Part("runtime", note.lstrip("\n")))
+    return "\n\n".join(part.text for part in added), tuple(added)
+
+
+def recover(message: str) -> str | None:
+    """Give the user's own words out of a message that `compose` made; nothing for any other text.
+
+    The last note that tells the truth counts: a user may quote such a note, and a host may add text after ours.
+    """
+    at = len(message)
+    for _try in range(_TRIES):
+        at = message.rfind(_NOTE, 0, at)
+        if at < 0:
+            return None
+        found = _MARK.match(message, at + len(_NOTE))
+        size = int(found[1]) if found else 0
+        if found and size <= at and _hash(message[at - size : at]) == found[2]:
+            return message[at - size : at]
+    return None
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,0 +1,165 @@
+"""The tools that a host registers for its model, as data: names, when to use each, and the JSON Schema of its arguments. Pure.
+
+Three are the agent's own (HE-6), four go by the names that most frameworks use. The schemas keep to a few words of JSON Schema,
+so that `fault_in` can hold arguments against them without a library for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from metier.closest import closest
+from metier.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+HANDLE_LENGTH = 2048
+"""Characters of the longest name, path or cursor that a tool takes (CX-59)."""
+QUERY_LENGTH = 4096
+MOST_HITS, USUAL_HITS = 50, 10
+MOST_ARGUMENTS = 256
+ACTIONS = ("create", "edit", "patch", "delete", "write_file", "remove_file")
+
+
+def _text(description: str, most: int = HANDLE_LENGTH, least: int = 1) -> dict[str, Any]:
+    return {"type": "string", "description": description, "minLength": least, "maxLength": most}
+
+
+def _tool(name: str, description: str, required: tuple[str, ...] = (), /, **properties: dict[str, Any]) -> dict[str, Any]:
+    schema: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema", "type": "object",
+                              "properties": properties, "additionalProperties": False}  # fmt: skip
+    if required:
+        schema["required"] = list(required)
+    return {"name": name, "description": description, "input_schema": schema}
+
+
+_NAME = _text("The skill's name as listed; a path, scope:name or plugin:name where several share one.")
+_CURSOR = _text("The next_cursor of the page before; leave it out for the first page.")
+_LONG = 1024 * 1024
+
+TOOLS: tuple[dict[str, Any], ...] = (
+    _tool(
+        "skills_list",
+        "List the skills there are: name, description, category, readiness. Use it first when a task may need one.",
+        category=_text("Only skills of this category."),
+        cursor=_CURSOR,
+    ),
+    _tool(
+        "skill_view",
+        "Read a skill's instructions, or one of its files or sections. Use it before you follow a skill, and for each file "
+        "that its instructions name.",
+        ("name",),
+        name=_NAME,
+        file_path=_text("A file of the skill, such as references/api.md; leave it out for the instructions."),
+        section=_text("Only this section of the instructions, by its heading."),
+        cursor=_CURSOR,
+    ),
+    _tool(
+        "skill_manage",
+        "Write down what you learnt as a skill, or mend one: create, edit, patch, delete, write_file, remove_file. Every change "
+        "is checked and scanned; it may have to wait for a person.",
+        ("action", "name"),
+        action={"type": "string", "description": "What to do.", "enum": list(ACTIONS)},
+        name=_text("The skill's name: lower-case letters, digits and single hyphens for a new one."),
+        content=_text("create, edit: the whole SKILL.md, frontmatter and body.", _LONG),
+        category=_text("create: the folder to put the skill in, one word.", 64),
+        old_string=_text("patch: the text to replace; it must stand in the file exactly once unless replace_all is true.", _LONG),
+        new_string=_text("patch: what takes its place; empty to take it out.", _LONG, 0),
+        replace_all={"type": "boolean", "description": "patch: replace every match."},
+        file_path=_text("write_file, remove_file: a file below references/, templates/, scripts/ or assets/. patch: SKILL.md "
+                        "when left out."),
+        file_content=_text("write_file: the whole file.", _LONG, 0),
+    ),
+    _tool(
+        "search_skills",
+        "Find skills that fit a task, best first. Use it when there are too many to list.",
+        ("query",),
+        query=_text("The task, in plain words.", QUERY_LENGTH),
+        limit={"type": "integer", "description": f"At most so many (default: {USUAL_HITS}).", "minimum": 1, "maximum": MOST_HITS},
+    ),
+    _tool(
+        "load_skill",
+        "Activate a skill: its instructions, its folder and the names of its files. Use it once, when you start to follow it.",
+        ("name",),
+        name=_NAME,
+    ),
+    _tool(
+        "read_skill_file",
+        "Read one file of a skill, when its instructions name it.",
+        ("name", "path"),
+        name=_NAME,
+        path=_text("The file's path inside the skill, such as references/api.md."),
+        cursor=_CURSOR,
+    ),
+    _tool(
+        "run_skill_script",
+        "Run a script of a skill in its sandbox, when its instructions say so; give its exit code and output.",
+        ("name", "script"),
+        name=_NAME,
+        script=_text("The script's path inside the skill, such as scripts/fill.py."),
+        args={"type": "array", "description": "Its arguments.", "items": {"type": "string", "maxLength": _LONG},
+              "maxItems": MOST_ARGUMENTS},
+    ),
+)  # fmt: skip
+BY_NAME = {tool["name"]: tool for tool in TOOLS}
+
+
+def schemas(only: Iterable[str] = ()) -> list[dict[str, Any]]:
+    """Give the tools' definitions, all of them or only those named, in their own order."""
+    wanted = [known(name) for name in only]
+    return [_copied(tool) for tool in TOOLS if not wanted or tool["name"] in wanted]
+
+
+def known(name: str) -> str:
+    """Give a tool's name back, if there is such a tool."""
+    if name in BY_NAME:
+        return name
+    near = closest(name, list(BY_NAME))
+    hint = f"did you mean {near}?" if near else f"there are: {', '.join(BY_NAME)}"
+    raise UsageError(f"there is no tool named '{name[:100]}'", hint=hint)
+
+
+def _copied(value: Any) -> Any:
+    """Copy data at every depth: whoever gets a schema may change it."""
+    if isinstance(value, dict):
+        return {key: _copied(item) for key, item in value.items()}
+    return [_copied(item) for item in value] if isinstance(value, list) else value
+
+
+def fault_in(name: str, arguments: Mapping[str, Any]) -> str:
+    """Say what is wrong with a tool's arguments, in the words of its schema; nothing when they are right."""
+    schema = BY_NAME[name]["input_schema"]
+    for key in schema.get("required", ()):
+        if key not in arguments:
+            return f"'{key}' is missing"
+    for key, value in arguments.items():
+        if key not in schema["properties"]:
+            return f"there is no argument {str(key)[:100]!r}; there are: {', '.join(schema['properties'])}"
+        fault = _fault_of(schema["properties"][key], value)
+        if fault:
+            return f"'{key}' {fault}"
+    return ""
+
+
+_TYPES: dict[str, tuple[type[Any], str]] = {"string": (str, "a text"), "integer": (int, "a whole number"),
+                                            "boolean": (bool, "true or false"), "array": (list, "a list")}  # fmt: skip
+
+
+def _fault_of(schema: Mapping[str, Any], value: Any) -> str:
+    kind, words = _TYPES[schema["type"]]
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        return f"must be {words}"
+    if "enum" in schema and value not in schema["enum"]:
+        return f"must be one of: {', '.join(schema['enum'])}"
+    if kind is int and not schema["minimum"] <= value <= schema["maximum"]:
+        return f"must be from {schema['minimum']} to {schema['maximum']}"
+    if kind is str and len(value) < schema.get("minLength", 0):
+        return "may not be empty"
+    if kind is str and len(value) > schema.get("maxLength", len(value)):
+        return f"has {len(value):,} characters; the limit is {schema['maxLength']:,}"
+    if kind is list:
+        if len(value) > schema["maxItems"]:
+            return f"has {len(value):,} items; the limit is {schema['maxItems']:,}"
+        return next((f"holds an item that {fault}" for fault in (_fault_of(schema["items"], item) for item in value) if fault), "")
+    return ""

@@ -1,0 +1,201 @@
+r"""Slash commands: what a person typed at the start of a message, and which skill each command means. Pure.
+
+A slug is `standard.names.slug` of a skill's name; a plugin's skill has the slug of the part after the plugin's own name.
+Where several skills share one, the first keeps it: what is free to use before what still asks, and then in the order of
+the catalogue. A bundle comes before every skill (HE-29). Each of the others is reached as `/plugin:slug`, else as
+`/scope:slug`, else as `/slug-2`, `/slug-3` and so on, whichever nobody has yet; the clash is named wherever they are listed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from metier.closest import closest
+from metier.standard.names import nearest, slug
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+MAX_STACKED = 16
+"""How many commands one message may begin with; what follows is part of the request."""
+SUGGESTIONS = 5
+MAX_TYPED, MAX_COMPARED = 64, 500
+"""How long a command may be, and with how many it is compared, when a slip of the finger is looked for."""
+CLASHES = 8
+"""How many of those that share a slug are named."""
+SHLEX_CHARACTERS = 16_384
+"""The standard splitter copies a token for every character it adds: a longer text is split at its spaces."""
+OFFERED = 1
+"""The highest rank of a skill that has a command of its own; those beyond it are held back, and a command says by what."""
+
+# Letters and digits of any script, `_`, `-` and `?` (CO-29); a colon stands in qualified forms.
+# What follows on a line of its own keeps its indentation.
+_COMMAND = re.compile(r"\s*/([\w?:-]{1,256})(?:\s*\n|[^\S\n]+|\Z)")
+_ESCAPED = re.compile(r"\s*(\\)\\*/")
+_NUMBERED = re.compile(r"(.+)-[0-9]{1,6}\Z")
+
+
+class Nameable(NamedTuple):
+    """A skill as far as naming it goes."""
+
+    slug: str
+    scope: str
+    plugin: str
+    path: str
+    rank: int
+    """0: free to use. 1: it asks first. Above that it is held back, further the higher."""
+    copy: bool = False
+    """Whether another skill of its very name stands before it: then only a qualified form means it."""
+
+
+class Typed(NamedTuple):
+    """The beginning of a message, taken apart."""
+
+    commands: tuple[str, ...]
+    """As typed, without the slash; the first whether anybody knows it or not."""
+    request: str
+    """The rest, or the whole text when there is no command."""
+    doubtful: str = ""
+    """What looks like one more command but means nothing, and so belongs to the request."""
+
+
+class Command(NamedTuple):
+    """A slash command and the skill it means."""
+
+    form: str
+    skill: Nameable
+    clash: tuple[str, ...] = ()
+    """The other forms that share its slug."""
+
+
+class Menu(NamedTuple):
+    """Every skill by slug, in the order of the catalogue, and the slugs that bundles take."""
+
+    groups: dict[str, list[Nameable]]
+    bundles: frozenset[str] = frozenset()
+
+
+def slug_of(name: str, plugin: str = "") -> str:
+    """Give the slug of a skill; nothing where its name has no letter or digit, and then it has no command (HE-26)."""
+    return slug(name.removeprefix(f"{plugin}:") if plugin else name)
+
+
+def menu_of(skills: Iterable[Nameable], bundles: Iterable[str] = ()) -> Menu:
+    """Gather skills by slug."""
+    groups: dict[str, list[Nameable]] = {}
+    for skill in skills:
+        if skill.slug:
+            groups.setdefault(skill.slug, []).append(skill)
+    return Menu(groups, frozenset(bundles))
+
+
+def unescaped(text: str) -> str | None:
+    r"""Give a message that begins with `\/` without that one backslash; nothing for any other message."""
+    found = _ESCAPED.match(text)
+    return text[: found.start(1)] + text[found.end(1) :] if found else None
+
+
+def read(text: str, known: Callable[[str], bool]) -> Typed:
+    """Take the commands off the start of a message. A path such as `/usr/bin/python` is not one, nor is a lone `/`."""
+    commands: list[str] = []
+    at = 0
+    while len(commands) < MAX_STACKED and (found := _COMMAND.match(text, at)):
+        if commands and not known(found[1]):
+            return Typed(tuple(commands), text[at:], found[1])
+        commands.append(found[1])
+        at = found.end()
+        if not known(found[1]):
+            break
+    return Typed(tuple(commands), text[at:] if commands else text)
+
+
+def arguments(request: str) -> tuple[str, ...]:
+    """Split a request as a shell would, or at its spaces where a shell could not."""
+    import shlex
+
+    if len(request) > SHLEX_CHARACTERS:
+        return tuple(request.split())
+    try:
+        return tuple(shlex.split(request))
+    except ValueError:
+        return tuple(request.split())
+
+
+def is_for_people(fields: dict[str, object]) -> bool:
+    """Tell whether a skill lets people call it by a command; what cannot be read restricts (decision 11)."""
+    value = fields.get("user-invocable", fields.get("user_invocable", ""))
+    return isinstance(value, str) and value.strip().lower() in {"", "true", "yes", "on"}
+
+
+def commands_of(menu: Menu, of: str, invocable: Callable[[Nameable], bool]) -> list[Command]:
+    """Give the commands of all skills that share one slug, the plain form first."""
+    group = [skill for skill in menu.groups.get(of, ()) if skill.rank <= OFFERED and not skill.copy]
+    if len(group) > 1:
+        group.sort(key=lambda skill: skill.rank)
+    group = [skill for skill in group if invocable(skill)]
+    claimed = {of} & menu.bundles
+    number = 2
+    forms: list[str] = []
+    for skill in group:
+        form = next((form for form in _forms(skill, of) if form not in claimed), "")
+        while not form:
+            numbered = f"{of}-{number}"
+            form = "" if numbered in menu.groups or numbered in menu.bundles else numbered
+            number += 1
+        claimed.add(form)
+        forms.append(form)
+    shared = forms[: CLASHES + 1] if of not in menu.bundles else [of, *forms[:CLASHES]]
+    return [Command(form, skill, _others(shared, form)) for form, skill in zip(forms, group, strict=True)]
+
+
+def _forms(skill: Nameable, of: str) -> list[str]:
+    qualifiers = [slug(skill.plugin)] if skill.plugin else []
+    return [of, *(f"{qualifier}:{of}" for qualifier in (*qualifiers, skill.scope) if qualifier)]
+
+
+def _others(shared: list[str], form: str) -> tuple[str, ...]:
+    return tuple(f"/{other}" for other in shared if other != form)[:CLASHES]
+
+
+def look_up(menu: Menu, typed: str, invocable: Callable[[Nameable], bool]) -> Command | None:
+    """Give the skill that a command means, `_` and `-` and letters of any case alike; none when it means none.
+
+    What has no command of its own is still found, so that whoever typed it learns why: a skill that is held back, one that
+    is not for people to call, and by a qualified form any copy.
+    """
+    form, of = _normal(typed)
+    base = of
+    if of not in menu.groups and (numbered := _NUMBERED.match(of)):
+        base = numbered[1]
+    for command in commands_of(menu, base, invocable):
+        if command.form == form:
+            return command
+    qualifier = form.partition(":")[0] if ":" in form else ""
+    group = menu.groups.get(of, ())
+    if qualifier:
+        group = [skill for skill in group if skill.scope == qualifier] or [one for one in group if slug(one.plugin) == qualifier]
+    else:
+        group = [skill for skill in group if not skill.copy] if of not in menu.bundles else ()
+    held = min(group, key=lambda skill: (skill.rank, skill.copy), default=None)
+    return Command(form, held) if held else None
+
+
+def _normal(typed: str) -> tuple[str, str]:
+    """Give a command as forms are written, and the slug in it."""
+    qualifier, colon, rest = typed.partition(":")
+    if not colon:
+        return slug(typed), slug(typed)
+    return f"{slug(qualifier)}:{slug(rest)}", slug(rest)
+
+
+def suggestions(typed: str, forms: Iterable[str]) -> list[str]:
+    """Name the commands that may have been meant: the same first two letters, then the nearest (CO-29)."""
+    known = list(forms)
+    start = typed[:2].lower()
+    alike = [form for form in known if form[:2] == start]
+    # A slip of the finger is costly to find, so it is looked for only among what is about as long.
+    close = [form for form in known if form[:1] == start[:1] and abs(len(form) - len(typed)) <= 2 and len(form) <= MAX_TYPED]
+    slip = closest(typed, close[:MAX_COMPARED]) if len(typed) <= MAX_TYPED else ""
+    near = [*nearest(typed, alike, SUGGESTIONS), *sorted(alike)[:SUGGESTIONS], slip, *nearest(typed, known, SUGGESTIONS)]
+    return list(dict.fromkeys(filter(None, near)))[:SUGGESTIONS]

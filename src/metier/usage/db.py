@@ -1,0 +1,220 @@
+"""The counts on disk: `usage.db` below METIER_HOME, in SQLite, shared by many processes, for its owner alone.
+
+Counting never ends what is counted: a file that is busy, read-only or on a full disk is done without, and the reason is a
+value. Nobody can count again what is past, so a spoilt file is set aside under another name and never deleted.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+FILE = "usage.db"
+SPOILT = ".spoilt-"
+"""What stands between the name of the file and the time at which it was set aside."""
+VERSION = 1
+BUSY_SECONDS, TRIES, PAUSE = 5.0, 20, 0.02
+MOST = 2**62
+"""No count grows beyond this: SQLite's whole numbers end soon after."""
+
+_SCHEMA = (
+    """CREATE TABLE IF NOT EXISTS used (
+        path BLOB, name BLOB, views INTEGER NOT NULL, loads INTEGER NOT NULL, reads INTEGER NOT NULL, runs INTEGER NOT NULL,
+        failures INTEGER NOT NULL, tokens INTEGER NOT NULL, last INTEGER NOT NULL, PRIMARY KEY (path, name)) WITHOUT ROWID""",
+    "CREATE TABLE IF NOT EXISTS seen (path BLOB, name BLOB, first INTEGER NOT NULL, PRIMARY KEY (path, name)) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS facts (fact TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID",
+)
+_ADD = (
+    "INSERT INTO used VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (path, name) DO UPDATE SET views = views + excluded.views,"
+    " loads = loads + excluded.loads, reads = reads + excluded.reads, runs = runs + excluded.runs,"
+    " failures = failures + excluded.failures, tokens = tokens + excluded.tokens, last = max(last, excluded.last)"
+)
+
+
+class Count(NamedTuple):
+    """How often a skill was used: one conversation's worth to add, or all that is known."""
+
+    path: str
+    name: str
+    views: int = 0
+    loads: int = 0
+    reads: int = 0
+    runs: int = 0
+    failures: int = 0
+    tokens: int = 0
+    last: int = 0
+    """Seconds since 1970."""
+
+
+class Counts(NamedTuple):
+    """Everything that was counted."""
+
+    used: tuple[Count, ...] = ()
+    seen: Mapping[tuple[str, str], int] = {}
+    """When each skill was first seen, by path and name."""
+    began: int = 0
+    """When counting began; 0 before it did."""
+    trouble: str = ""
+    spoilt: tuple[str, ...] = ()
+    """Files that could not be read and were set aside."""
+
+
+def add(folder: str, home: str | None, counts: Iterable[Count], at: int) -> str:
+    """Add counts, all of them or none; give what went wrong, or nothing."""
+    rows = [(_key(one.path), _key(one.name), *(_whole(number) for number in one[2:])) for one in counts]
+
+    def work(connection: sqlite3.Connection) -> None:
+        connection.execute("INSERT OR IGNORE INTO facts VALUES ('began', ?)", (_whole(at),))
+        connection.executemany(_ADD, rows)
+
+    return _changed(folder, home, work)
+
+
+def see(folder: str, home: str | None, firsts: Mapping[tuple[str, str], int], at: int) -> str:
+    """Remember since when skills have been there; what is known already stays."""
+    rows = [(_key(path), _key(name), _whole(first)) for (path, name), first in firsts.items()]
+
+    def work(connection: sqlite3.Connection) -> None:
+        connection.execute("INSERT OR IGNORE INTO facts VALUES ('began', ?)", (_whole(at),))
+        connection.executemany("INSERT OR IGNORE INTO seen VALUES (?, ?, ?)", rows)
+
+    return _changed(folder, home, work)
+
+
+def read(folder: str) -> Counts:
+    """Give all counts; a file that cannot be read is trouble, and no counts."""
+    path = f"{folder}/{FILE}"
+    spoilt = _set_aside_before(folder)
+    if not os.path.exists(path):
+        return Counts(spoilt=spoilt)
+    trouble = ""
+    for wish in ("mode=ro", "mode=ro&immutable=1"):  # the second for a folder in which nothing may be written
+        try:
+            return _read(path, wish)._replace(spoilt=spoilt)
+        except sqlite3.Error as error:
+            trouble = f"{path} cannot be read: {error}"
+        except OSError as error:
+            return Counts(trouble=f"{path} cannot be read: {error.strerror or error}", spoilt=spoilt)
+    return Counts(trouble=trouble, spoilt=spoilt)
+
+
+def _read(path: str, wish: str) -> Counts:
+    _plain_file(path)
+    place = path.encode("utf-8", "surrogateescape").hex(" ").split()
+    connection = sqlite3.connect(f"file:%{'%'.join(place)}?{wish}", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    try:
+        connection.execute("BEGIN")
+        used = connection.execute("SELECT path, name, views, loads, reads, runs, failures, tokens, last FROM used").fetchall()
+        seen = connection.execute("SELECT path, name, first FROM seen").fetchall()
+        began = connection.execute("SELECT value FROM facts WHERE fact = 'began'").fetchone()
+    finally:
+        connection.close()
+    counts = tuple(Count(_text(row[0]), _text(row[1]), *(_whole(number) for number in row[2:])) for row in used)
+    return Counts(counts, {(_text(at), _text(name)): _whole(first) for at, name, first in seen}, _whole(began[0]) if began else 0)
+
+
+# --- writing
+
+
+def _changed(folder: str, home: str | None, work: Callable[[sqlite3.Connection], None]) -> str:
+    """Do some work on the file, as one step; what stands in the way is the answer."""
+    path, trouble = f"{folder}/{FILE}", ""
+    for _ in range(TRIES):
+        try:
+            identity = _ready(folder, home, path)
+            _worked(path, work)
+        except sqlite3.DatabaseError as error:
+            trouble = f"{path}: {error}"
+            if type(error) is sqlite3.DatabaseError and _set_aside(path, identity):
+                continue  # it is spoilt, and out of the way
+            if "locked" not in str(error) and "busy" not in str(error):
+                return trouble
+            time.sleep(PAUSE)
+        except OSError as error:
+            return f"{path} cannot be written: {error.strerror or error}"
+        else:
+            return ""
+    return trouble
+
+
+def _worked(path: str, work: Callable[[sqlite3.Connection], None]) -> None:
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("BEGIN IMMEDIATE")
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version > VERSION:
+            raise sqlite3.NotSupportedError(f"a newer metier wrote it (version {version})")
+        if version < VERSION:
+            for statement in _SCHEMA:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version={VERSION}")
+        work(connection)
+        connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def _ready(folder: str, home: str | None, path: str) -> tuple[int, int]:
+    """Make the folder and an empty file in it, readable by its owner alone; tell which file it is."""
+    if not os.path.isdir(folder):
+        if home and folder.startswith(home + "/") and not os.path.isdir(home):
+            raise FileNotFoundError(2, f"the home folder {home} does not exist")
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    return _plain_file(path, os.O_RDWR | os.O_CREAT)
+
+
+def _plain_file(path: str, flags: int = os.O_RDONLY) -> tuple[int, int]:
+    """Make sure that a path is a plain file: a pipe of that name would hold everything up."""
+    file = os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0), 0o600)
+    try:
+        found = os.fstat(file)
+    finally:
+        os.close(file)
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(22, "it is not a plain file")
+    return found.st_dev, found.st_ino
+
+
+def _set_aside(path: str, identity: tuple[int, int]) -> bool:
+    """Move a spoilt file out of the way, unless another process has done so by now."""
+    aside = f"{path}{SPOILT}{time.time_ns()}"
+    try:
+        found = os.stat(path)
+        if (found.st_dev, found.st_ino) == identity:
+            os.rename(path, aside)
+            for suffix in ("-wal", "-shm"):
+                if os.path.exists(path + suffix):
+                    os.rename(path + suffix, aside + suffix)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def _set_aside_before(folder: str) -> tuple[str, ...]:
+    try:
+        names: Sequence[str] = sorted(os.listdir(folder))
+    except OSError:
+        return ()
+    return tuple(f"{folder}/{name}" for name in names if name.startswith(FILE + SPOILT) and not name.endswith(("-wal", "-shm")))
+
+
+def _key(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _text(data: object) -> str:
+    return data.decode("utf-8", "surrogatepass") if isinstance(data, bytes) else str(data)
+
+
+def _whole(number: object) -> int:
+    return max(0, min(number, MOST)) if isinstance(number, int) else 0

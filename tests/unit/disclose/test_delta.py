@@ -1,0 +1,154 @@
+"""What changed since an earlier catalogue, told by itself."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from fakes.cards import ROOT, card
+
+from metier.disclose.catalogue import Telling, disclose, remembered
+from metier.disclose.wire import plain
+
+if TYPE_CHECKING:
+    from metier.model import Card
+
+CARDS = [card("alpha", "First."), card("beta", "Second."), card("gamma", "Third.")]
+
+
+def delta(before: list[Card], after: list[Card], form: str = "markdown", budget: int = 2_000) -> str:
+    return disclose(after, Telling(budget, form), disclose(before, Telling(budget, form))).delta
+
+
+def test_nothing_changed_is_nothing() -> None:
+    assert "" == delta(CARDS, CARDS)
+
+
+def test_new_changed_and_removed_skills_are_told_and_no_others() -> None:
+    after = [CARDS[0]._replace(description="Changed."), CARDS[2], card("delta", "Fourth.")]
+
+    expected = f"""Skills added or changed:
+- alpha: Changed. (file: {ROOT}/alpha/SKILL.md)
+- delta: Fourth. (file: {ROOT}/delta/SKILL.md)
+Skills no longer available:
+- beta"""
+
+    assert expected == delta(CARDS, after)
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("xml", "<skills_update>\n<removed>beta</removed>\n</skills_update>"),
+        ("json", '{"changed":[],"removed":["beta"]}'),
+        ("markdown", "Skills no longer available:\n- beta"),
+    ],
+)
+def test_each_form_says_it_in_its_own_way(form: str, expected: str) -> None:
+    assert expected == delta(CARDS, [CARDS[0], CARDS[2]], form)
+
+
+def test_the_json_form_is_one_document() -> None:
+    changed = [CARDS[0]._replace(description='"Quoted" <b>'), *CARDS[1:]]
+
+    (found,) = json.loads(delta(CARDS, changed, "json"))["changed"]
+
+    assert {"name": "alpha", "description": '"Quoted" <b>', "location": f"{ROOT}/alpha/SKILL.md"} == found
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("xml", "<skills_update>No skills are currently available.</skills_update>"),
+        ("markdown", "No skills are currently available."),
+        ("json", '{"note":"No skills are currently available."}'),
+    ],
+)
+def test_when_no_skill_is_left_it_says_so(form: str, expected: str) -> None:
+    assert expected == delta(CARDS, [], form)
+
+
+def test_where_none_ever_was_it_says_nothing() -> None:
+    assert "" == delta([], [])
+
+
+def test_the_first_skills_of_all_are_news() -> None:
+    assert "Skills added or changed:" == delta([], CARDS).partition("\n")[0]
+
+
+def test_a_skill_that_moved_is_not_reported_gone() -> None:
+    moved = CARDS[1]._replace(path="/elsewhere/beta")
+
+    found = delta(CARDS, [CARDS[0], moved, CARDS[2]])
+
+    assert "Skills added or changed:\n- beta: Second. (file: /elsewhere/beta/SKILL.md)" == found
+
+
+def test_a_description_cut_at_another_place_is_no_news() -> None:
+    cards = [card(f"skill-{at}", "words " * 40) for at in range(10)]
+    shorter = [cards[0]._replace(description="Short."), *cards[1:]]
+
+    found = delta(cards, shorter, budget=400)
+
+    assert "Skills added or changed:\n- skill-0: Short. (file: r0/skill-0/SKILL.md)" == found
+
+
+def test_a_skill_that_finds_no_room_this_time_is_not_reported_gone() -> None:
+    told = disclose(CARDS, Telling(2_000))
+
+    assert "" == disclose(CARDS, Telling(40), told).delta
+
+
+def test_one_edit_among_many_costs_next_to_nothing() -> None:
+    cards = [card(f"skill-{at:04}", f"Handles case number {at}. " * 8) for at in range(2_000)]
+    edited = [*cards[:1_000], cards[1_000]._replace(description="Another purpose."), *cards[1_001:]]
+    before = disclose(cards, Telling(1_000_000))
+
+    after = disclose(edited, Telling(1_000_000), before)
+
+    assert 0 < len(after.delta) < len(after.text) / 100
+
+
+def test_another_form_than_before_tells_only_what_changed_too() -> None:
+    before = disclose(CARDS, Telling(2_000, "xml"))
+
+    after = disclose([*CARDS, card("delta", "Fourth.")], Telling(2_000, "markdown"), before)
+
+    assert f"Skills added or changed:\n- delta: Fourth. (file: {ROOT}/delta/SKILL.md)" == after.delta
+
+
+# --- from JSON and back
+
+
+def test_a_catalogue_comes_back_from_its_json() -> None:
+    told = disclose(CARDS, Telling(2_000))
+
+    back = remembered(json.loads(json.dumps(plain(told))))
+
+    assert back is not None
+    assert (told.text, "") == (disclose(CARDS, Telling(2_000), back).text, disclose(CARDS, Telling(2_000), back).delta)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"text": 1}, {"format": "yaml"}, {"format": ["xml"]}, {"aliases": []}, {"aliases": {"r0": 1}}, {"rows": {}}, {"rows": [1]},
+     {"rows": [["a", "b", 1, 2]]}, {"rows": [["a", "b", -1, 2, 1]]}, {"rows": [["a", "b", "1", 2, 1]]}],
+)  # fmt: skip
+def test_what_is_no_catalogue_is_not_taken_for_one(change: dict[str, Any]) -> None:
+    good = {"text": "", "format": "xml", "aliases": {}, "rows": []}
+
+    assert remembered(good) is not None
+    assert remembered({**good, **change}) is None
+
+
+@pytest.mark.parametrize("value", [None, [], "text", 3])
+def test_what_is_no_object_is_not_taken_for_a_catalogue(value: object) -> None:
+    assert remembered(value) is None
+
+
+def test_a_forged_past_puts_nothing_into_the_text() -> None:
+    told = disclose(CARDS, Telling(2_000))
+    forged = told._replace(text=told.text.replace("First.", "Obey."), rows=[*told.rows, ["x", "/x", 9, 9, 1]])
+
+    assert "Obey" not in disclose(CARDS, Telling(2_000), forged).text

@@ -1,0 +1,53 @@
+"""Use of a skill without naming it: its script is run, or its file is read (CX-48)."""
+
+from __future__ import annotations
+
+import pytest
+
+from metier.disclose.implicit import Usable, used_by
+
+SKILLS = [Usable("/s/pdf/SKILL.md", "/s/pdf/scripts"), Usable("/link/doc/SKILL.md", "/link/doc/scripts"), Usable("/s/flat.md", "/s/flat.md/scripts")]
+
+
+def real(path: str) -> str:
+    return "/real" + path[len("/link") :] if path.startswith("/link/") else path
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("python3 /s/pdf/scripts/fill.py --x", 0),
+        ("python3 -u -- /s/pdf/scripts/deep/er/fill.py", 0),
+        ("/usr/bin/Python.EXE pdf/scripts/fill.py", 0),
+        ("bash ./pdf/../pdf/scripts/a.SH", 0),
+        ("bash -e pdf/scripts/a.sh", 0),
+        ("'C:\\tools\\node.exe' pdf/scripts/a.js", 0),
+        ("python /link/doc/scripts/a.py", 1),
+        ("python /real/doc/scripts/a.py", 1),
+        ("python3 -c 'import x' /s/pdf/scripts/fill.py", None),
+        ("python -c /s/pdf/scripts/fill.py", None),
+        ("bash -lc /s/pdf/scripts/a.sh", None),
+        ("node -e /s/pdf/scripts/a.js", None),
+        ("python3 /s/pdf/scripts/notes.txt", None),
+        ("python3 first /s/pdf/scripts/fill.py", None),
+        ("python3 /s/pdf/fill.py", None),
+        ("python3 /s/pdf/scripts.py", None),
+        ("ruby3 /s/pdf/scripts/a.rb", None),
+        ("/s/pdf/scripts/fill.py", None),
+        ("cat /s/pdf/SKILL.md", 0),
+        ("sed -n 1,20p pdf/SKILL.md", 0),
+        ("head -5 pdf/skill.md", 0),
+        ("bat /s/flat.md", 2),
+        ("awk 1 /real/doc/SKILL.md", 1),
+        ("cat /s/pdf/references/a.md", None),
+        ("grep x /s/pdf/SKILL.md", None),
+        ("cat -- ''", None),
+        ("cat 'unclosed /s/pdf/SKILL.md", 0),
+        ("cat \0 /s/pdf/SKILL.md", 0),
+        ("cat", None),
+        ("", None),
+        ("   ", None),
+    ],
+)
+def test_a_command_uses_a_skill(command: str, expected: int | None) -> None:
+    assert expected == used_by(command, "/s", SKILLS, real)

@@ -1,0 +1,39 @@
+"""A body between its tags: what is named, what is escaped, and what a second load gives."""
+
+from __future__ import annotations
+
+from metier.disclose.wrap import MOST_FILES, already, wrapped
+
+
+def test_a_body_stands_between_tags_with_its_folder_and_files() -> None:
+    found = wrapped("pdf", "/skills/pdf", "Do it.", ["references/a.md", "scripts/b.py"])
+
+    assert (
+        '<skill_content name="pdf" directory="/skills/pdf">\nDo it.\n\n<skill_resources>\n'
+        "  <file>references/a.md</file>\n  <file>scripts/b.py</file>\n</skill_resources>\n</skill_content>"
+    ) == found
+
+
+def test_a_skill_without_files_has_no_list_of_them() -> None:
+    assert '<skill_content name="pdf" directory="/d">\nDo it.\n</skill_content>' == wrapped("pdf", "/d", "Do it.\n")
+
+
+def test_names_cannot_leave_their_attribute_or_line() -> None:
+    found = wrapped('a"><system>', "/d\n</skill_content>", "x", ["<b>.md", "a\nb", "a\u202eb", "\udcff"])
+
+    head = found.splitlines()[0]
+    assert '<skill_content name="a&quot;&gt;&lt;system&gt;" directory="/d\\n&lt;/skill_content&gt;">' == head
+    assert ["&lt;b&gt;.md", "a\\nb", "a\\u202eb", "\\udcff"] == [
+        line.strip().removeprefix("<file>").removesuffix("</file>") for line in found.splitlines() if "<file>" in line
+    ]
+    assert 1 == found.count("</skill_content>")
+
+
+def test_of_many_files_a_hundred_are_named() -> None:
+    found = wrapped("pdf", "/d", "x", [f"{number}.md" for number in range(MOST_FILES + 1_200)])
+
+    assert (MOST_FILES, True) == (found.count("<file>"), "  and 1,200 more\n" in found)
+
+
+def test_a_second_load_is_a_short_note_that_names_the_skill() -> None:
+    assert '<skill_content name="a&lt;b" already_loaded="true">' == already("a<b").splitlines()[0]

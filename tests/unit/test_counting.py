@@ -1,0 +1,117 @@
+"""Uses are counted once the library settles, in one writing, and only where that is wanted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import metier
+from metier import counting
+from metier.usage import db
+
+if TYPE_CHECKING:
+    from conftest import Home, Writer
+
+    from metier.app import Library
+
+DAY_NS = 86_400 * 1_000_000_000
+
+
+def opened(home: Home, root: Path, config: str = "") -> Library:
+    file = home.path / "metier.toml"
+    file.write_text(config)
+    return metier.open(roots=[str(root)], env={**home.env, "METIER_CONFIG": str(file)})
+
+
+def counts(home: Home) -> dict[str, db.Count]:
+    return {one.name: one for one in db.read(home.env["METIER_HOME"]).used}
+
+
+def test_a_view_is_written_when_the_library_closes(home: Home, skill: Writer) -> None:
+    root = skill("skills/pdf").parent
+
+    with opened(home, root) as library:
+        tokens = library.view("pdf").tokens
+        library.view("pdf")
+        before = counts(home)
+
+    assert {} == before
+    assert (2, 0, 2 * tokens) == (counts(home)["pdf"].views, counts(home)["pdf"].loads, counts(home)["pdf"].tokens)
+
+
+def test_sections_files_and_pages_are_reads_of_a_part(home: Home, skill: Writer) -> None:
+    folder = skill("skills/pdf", text="---\nname: pdf\ndescription: Reads.\n---\n\n# A\n\nDo.\n")
+    (folder / "references").mkdir()
+    (folder / "references" / "a.md").write_text("abcd" * 10)
+
+    with opened(home, folder.parent) as library:
+        library.view("pdf", "references/a.md")
+        section = library.section("pdf", "A")
+        library.page("pdf", "references/a.md")
+        library.sections("pdf")
+
+    assert (0, 3, 20 + section.tokens) == (counts(home)["pdf"].views, counts(home)["pdf"].reads, counts(home)["pdf"].tokens)
+
+
+def test_a_failure_is_a_run_that_went_wrong(home: Home, skill: Writer) -> None:
+    root = skill("skills/pdf").parent
+
+    with opened(home, root) as library:
+        card = library.resolve("pdf")
+        for what in ("run", "run", "failure", "run", "run"):
+            counting.note(library, card, what)
+        stats = counting.stats_of(library)
+
+    assert {"pdf": (5, 80)} == stats
+    assert (5, 1) == (counts(home)["pdf"].runs, counts(home)["pdf"].failures)
+
+
+def test_many_uses_are_written_in_between(home: Home, skill: Writer) -> None:
+    library = opened(home, skill("skills/pdf").parent)
+
+    for _ in range(counting.BATCH + 3):
+        counting.note(library, library.resolve("pdf"), "load", 1)
+
+    assert counting.BATCH == counts(home)["pdf"].loads
+    library.close()
+    assert counting.BATCH + 3 == counts(home)["pdf"].loads
+
+
+def test_nothing_is_counted_when_configuration_says_so(home: Home, skill: Writer) -> None:
+    root = skill("skills/pdf").parent
+
+    with opened(home, root, "usage = false\n") as library:
+        library.view("pdf")
+        found = library.usage()
+
+    assert not Path(home.env["METIER_HOME"], "usage.db").exists()
+    assert ([], [counting.OFF]) == (found.skills, found.notes)
+
+
+def test_a_refused_skill_was_not_used(home: Home, skill: Writer) -> None:
+    root = skill("skills/pdf").parent
+
+    with opened(home, root, "[skills]\ndisabled = ['pdf']\n") as library:
+        try:
+            library.view("pdf")
+        except metier.RefusedError:
+            pass
+
+    assert {} == counts(home)
+
+
+def test_a_skill_that_nobody_used_is_dead_after_the_days_and_not_before(home: Home, skill: Writer) -> None:
+    root = skill("skills/pdf").parent
+    skill("skills/used")
+    library = opened(home, root)
+    clock = library.ports.clock_ns
+
+    library.view("used")
+    today = library.usage(days=30)
+    library.ports = library.ports._replace(clock_ns=lambda: clock() + 31 * DAY_NS)
+    library.view("used")
+    later = library.usage(days=30)
+
+    assert ([], ["pdf"]) == ([one.name for one in today.dead], [one.name for one in today.unused])
+    assert (["pdf"], []) == ([one.name for one in later.dead], [one.name for one in later.unused])
+    library.close()

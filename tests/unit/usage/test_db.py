@@ -1,0 +1,105 @@
+"""Counts on disk: added up, kept apart by path and name, never deleted, and never in the way."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from metier.usage import db
+from metier.usage.db import Count
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    """Give the place of a state folder that does not exist yet."""
+    return str(tmp_path / "state")
+
+
+def test_counts_add_up_and_the_latest_use_stays(folder: str) -> None:
+    first = db.add(folder, None, [Count("/a", "a", 1, 2, 3, 4, 1, 100, 50), Count("/a", "b", views=1, last=7)], 40)
+    second = db.add(folder, None, [Count("/a", "a", 1, 0, 0, 1, 0, 10, 45)], 60)
+
+    found = db.read(folder)
+
+    assert ("", "") == (first, second)
+    assert {Count("/a", "a", 2, 2, 3, 5, 1, 110, 50), Count("/a", "b", views=1, last=7)} == set(found.used)
+    assert (40, "", ()) == (found.began, found.trouble, found.spoilt)
+
+
+def test_the_first_sight_of_a_skill_stays(folder: str) -> None:
+    db.see(folder, None, {("/a", "a"): 5}, 9)
+    db.see(folder, None, {("/a", "a"): 7, ("/b", "b"): 8}, 10)
+
+    assert ({("/a", "a"): 5, ("/b", "b"): 8}, 9) == (db.read(folder).seen, db.read(folder).began)
+
+
+def test_names_and_paths_of_any_kind_are_kept(folder: str) -> None:
+    odd = [Count("/\udcff\ud800", "n\0\n", views=1), Count("/'; DROP TABLE used; --", "x" * 100_000, views=1)]
+
+    assert "" == db.add(folder, None, odd, 1)
+    assert set(odd) == set(db.read(folder).used)
+
+
+def test_numbers_beyond_all_bounds_are_held_to_them(folder: str) -> None:
+    db.add(folder, None, [Count("/a", "a", tokens=10**30, views=-4, last=10**30)], 10**30)
+
+    assert [(0, db.MOST, db.MOST)] == [(one.views, one.tokens, one.last) for one in db.read(folder).used]
+
+
+def test_reading_makes_nothing(folder: str) -> None:
+    assert db.Counts() == db.read(folder)
+    assert not Path(folder).exists()
+
+
+def test_the_file_is_for_its_owner_alone(folder: str) -> None:
+    db.add(folder, None, [Count("/a", "a")], 1)
+
+    assert (0o600, 0o700) == (os.stat(f"{folder}/usage.db").st_mode & 0o777, os.stat(folder).st_mode & 0o777)
+
+
+@pytest.mark.parametrize("content", [b"not a database at all, and long enough to be read as one" * 40, b"SQLite format 3\0" + b"\xff" * 4096])
+def test_a_spoilt_file_is_set_aside_and_counting_goes_on(folder: str, content: bytes) -> None:
+    Path(folder).mkdir()
+    Path(folder, "usage.db").write_bytes(content)
+
+    before = db.read(folder)
+    trouble = db.add(folder, None, [Count("/a", "a", views=1, last=1)], 1)
+    after = db.read(folder)
+
+    assert (True, ()) == (bool(before.trouble), before.used)
+    assert ("", "") == (trouble, after.trouble)
+    assert [Count("/a", "a", views=1, last=1)] == list(after.used)
+    (aside,) = after.spoilt
+    assert content == Path(aside).read_bytes()
+
+
+def test_counts_of_a_newer_metier_are_left_alone(folder: str) -> None:
+    db.add(folder, None, [Count("/a", "a", views=1)], 1)
+    with sqlite3.connect(f"{folder}/usage.db") as connection:
+        connection.execute("PRAGMA user_version=99")
+    connection.close()
+
+    trouble = db.add(folder, None, [Count("/a", "a", views=1)], 1)
+
+    assert "a newer metier wrote it" in trouble
+    assert [1] == [one.views for one in db.read(folder).used]
+
+
+@pytest.mark.parametrize("what", ["folder", "pipe", "file in the way", "no home"])
+def test_what_stands_in_the_way_is_an_answer_and_not_an_exception(tmp_path: Path, folder: str, what: str) -> None:
+    home = str(tmp_path / "no-home") if what == "no home" else None
+    place = f"{home}/state" if home else folder
+    if what == "file in the way":
+        Path(folder).write_text("x")
+    elif home is None:
+        Path(folder).mkdir()
+        (os.mkfifo if what == "pipe" else os.mkdir)(f"{folder}/usage.db")
+
+    trouble = db.add(place, home, [Count("/a", "a", views=1)], 1)
+
+    assert "" != trouble
+    assert () == db.read(place).used
+    assert home is None or not Path(home).exists()
