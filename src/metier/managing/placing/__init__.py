@@ -1,0 +1,1 @@
+"""Putting a change in place, all at once."""

@@ -1,0 +1,189 @@
+"""Putting a change to a skill in place by one rename, or not at all.
+
+Folders are opened one below the other and never through a link, so that nobody can turn a path aside between the check and
+the rename. What is not finished lies in the root under a name with a dot, which no search looks into, and is taken away again
+whatever happens.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from metier.errors import IntegrityError, RefusedError
+from metier.managing.disk import SAFE, WRITE, copy_tree, guarded, pour
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+class Spot:
+    """A place below a root, entered folder by folder and never through a link."""
+
+    def __init__(self, root: str, segments: Sequence[str], ident: str) -> None:
+        """Say where; nothing is opened yet."""
+        self.root, self.segments, self.unfinished = root, tuple(segments), f".metier-{ident}"
+
+    @contextmanager
+    def entered(self, make: int | None = None) -> Iterator[tuple[int, int]]:
+        """Open the root and the folder. Folders below the first `make` are made where missing, and taken back when it fails."""
+        made: list[str] = []
+        held: list[int] = []
+        try:
+            with guarded(self.root):
+                if make == 0:
+                    _make_all(self.root, made)
+                held.append(os.open(self.root, _FOLDER))
+                for at, segment in enumerate(self.segments):
+                    path = "/".join((self.root, *self.segments[: at + 1]))
+                    held.append(_step(held[-1], segment, path, made if make is not None and at >= make else None))
+            yield held[0], held[-1]
+        except BaseException:
+            for folder in reversed(made):
+                _quietly(lambda folder=folder: os.rmdir(folder))  # type: ignore[misc]
+            raise
+        finally:
+            for file in held:
+                os.close(file)
+
+    def replace(self, name: str, source: str, make: int, tell: Callable[[], None]) -> None:
+        """Put a file in place of the one of this name, whole or not at all; only folders below the first `make` are made."""
+        with self.entered(make) as (root, folder):
+            try:
+                with guarded(f"{self.root}/{self.unfinished}"):
+                    _copy_to(source, root, self.unfinished)
+                tell()
+                with guarded(name):
+                    os.rename(self.unfinished, name, src_dir_fd=root, dst_dir_fd=folder)
+            except BaseException:
+                _quietly(lambda: os.unlink(self.unfinished, dir_fd=root))
+                raise
+
+    def remove(self, name: str) -> None:
+        """Take a file away."""
+        with self.entered() as (_root, folder), guarded(name):
+            os.unlink(name, dir_fd=folder)
+
+    def prune(self, count: int) -> None:
+        """Take away the last `count` folders, as far as they are empty."""
+        for kept in range(len(self.segments), len(self.segments) - count, -1):
+            _quietly(lambda kept=kept: os.rmdir("/".join((self.root, *self.segments[:kept]))))  # type: ignore[misc]
+
+    def place(self, name: str, tree: str, proven: Callable[[str], bool], tell: Callable[[], None]) -> None:
+        """Put a new folder in place under a name that nothing has yet, by one rename of a proven copy."""
+        beside = f"{self.root}/{self.unfinished}"
+        with self.entered(0) as (root, folder):
+            begun = False
+            try:
+                copy_tree(tree, beside, sync=True)
+                _sure(proven(beside), name)
+                tell()
+                with guarded(name):
+                    begun = _claimed(name, folder)
+                tell()
+                with guarded(name):
+                    os.rename(self.unfinished, name, src_dir_fd=root, dst_dir_fd=folder)
+            except BaseException:
+                shutil.rmtree(beside, ignore_errors=True)
+                if begun:
+                    _quietly(lambda: os.rmdir(name, dir_fd=folder))
+                raise
+
+    def discard(self, name: str, trash: str, proven: Callable[[str], bool], tell: Callable[[], None]) -> None:
+        """Move a folder to the trash in one step; where that lies on another device, by a proven copy."""
+        target = f"{trash}/{name}"
+        with self.entered() as (root, folder), guarded(target):
+            os.makedirs(trash, mode=0o700)
+            try:
+                tell()
+                try:
+                    os.rename(name, target, src_dir_fd=folder)
+                except OSError as error:
+                    if error.errno != errno.EXDEV:
+                        raise
+                    self._carry(name, target, proven, tell)
+                    os.rename(name, self.unfinished, src_dir_fd=folder, dst_dir_fd=root)
+                    shutil.rmtree(self.unfinished, ignore_errors=True, dir_fd=root)
+            except BaseException:
+                if self._is_still_there(name, folder):
+                    shutil.rmtree(trash, ignore_errors=True)
+                else:
+                    shutil.rmtree(self.unfinished, ignore_errors=True, dir_fd=root)
+                raise
+
+    def _carry(self, name: str, target: str, proven: Callable[[str], bool], tell: Callable[[], None]) -> None:
+        copy_tree("/".join((self.root, *self.segments, name)), target, sync=True)
+        _sure(proven(target), name)
+        tell()
+
+    @staticmethod
+    def _is_still_there(name: str, folder: int) -> bool:
+        try:
+            os.stat(name, dir_fd=folder, follow_symlinks=False)
+        except OSError:
+            return False
+        return True
+
+
+def _sure(same: bool, name: str) -> None:  # noqa: FBT001 - the answer of a check
+    if not same:
+        raise IntegrityError(f"{name} changed while it was put in place", hint="look again")
+
+
+def _copy_to(source: str, folder: int, name: str) -> None:
+    mode = os.stat(source).st_mode & 0o777
+    with open(source, "rb") as reading:
+        file = os.open(name, WRITE, 0o600, dir_fd=folder)
+        try:
+            pour(file, reading.read())
+            os.fchmod(file, mode)
+            os.fsync(file)
+        finally:
+            os.close(file)
+
+
+def _claimed(name: str, folder: int) -> bool:
+    """Make an empty folder, which a rename then replaces: so what somebody else put there meanwhile is never written over."""
+    try:
+        os.mkdir(name, dir_fd=folder)
+    except FileExistsError:
+        raise RefusedError(f"there is already something called {name} there", code="exists", hint="choose another name") from None
+    return True
+
+
+def _make_all(folder: str, made: list[str]) -> None:
+    missing = []
+    while not os.path.isdir(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    for path in reversed(missing):
+        os.mkdir(path)
+        made.append(path)
+
+
+def _step(folder: int, segment: str, path: str, made: list[str] | None) -> int:
+    try:
+        if made is not None:
+            try:
+                os.mkdir(segment, dir_fd=folder)
+                made.append(path)
+            except FileExistsError:
+                pass
+        return os.open(segment, _FOLDER | SAFE, dir_fd=folder)
+    except OSError as error:
+        if error.errno in {errno.ELOOP, errno.ENOTDIR}:
+            hint = "skills behind a link are not changed"
+            raise RefusedError(f"{path} is a link or no folder", code="link", hint=hint) from error
+        raise
+
+
+def _quietly(work: Callable[[], None]) -> None:
+    try:
+        work()
+    except OSError:
+        pass
