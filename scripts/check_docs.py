@@ -12,9 +12,9 @@ from metier.standard.rules import RULES
 ROOT = Path(__file__).resolve().parent.parent
 COMMAND = "python3 -m venv .venv &&"
 RUN, TEST = "metier tour", "pytest"
-OUT_OF_PLACE = re.compile(r"\bsession\b|\bsub-?agent|#\d+\b|(?<![\w.~])/(?:tmp|work|root|mnt)\b", re.IGNORECASE)
-OF_AGENTS = "scan-"
-"""How the pages begin that may speak of an agent's sessions: some attacks are about them."""
+OUT_OF_PLACE = re.compile(
+    r"\b(?:this|last|earlier|next|our|working) session\b|\bsub-?agent|#\d+\b|(?<![\w.~])/(?:tmp|work|root|mnt)\b", re.IGNORECASE
+)
 ADDRESS = re.compile(r"[a-z]+:")
 
 
@@ -46,10 +46,7 @@ def links(page: Path) -> list[str]:
 
 def words(page: Path) -> list[str]:
     """Find words that belong to somebody's workplace, not to the project."""
-    text = page.read_text(encoding="utf-8")
-    if page.name.startswith(OF_AGENTS):
-        text = re.sub(r"\bsession\b", "", text)
-    found = enumerate(text.splitlines(), 1)
+    found = enumerate(page.read_text(encoding="utf-8").splitlines(), 1)
     return [f"{_name(page)}:{at}: '{hit.group()}' is out of place" for at, line in found if (hit := OUT_OF_PLACE.search(line))]
 
 

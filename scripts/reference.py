@@ -13,20 +13,24 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metier import errors, model, settings, terms
+from metier import errors, expanding, model, offers, preparing, settings, terms
 from metier.audit import proof
 from metier.cli.help import of_command, overview
 from metier.cli.table import COMMANDS, COMMON
 from metier.diagnosis import Report
+from metier.disclose import catalogue, pages
 from metier.discover.agents import AGENTS, Agent
+from metier.expanding import calling
 from metier.scan import learned
 from metier.scan.rules import combined, declared, structure
 from metier.scan.ruleset import RULES as SCAN_RULES, TABLES
 from metier.scan.weigh import DOUBT, weight_of
+from metier.standard import asks
 from metier.standard.rules import BARE, FATAL, RULES
 from metier.trust import config as trust_config, sign
 from metier.trust.levels import LEVELS
 from metier.trust.policy import DEFAULT, PHASES, VERDICTS, Policy
+from metier.usage import report
 from metier.vetting import cases
 
 if TYPE_CHECKING:
@@ -64,6 +68,19 @@ SETTINGS = {
     "trust.rules": "Cells of [the table](../explanation/trust.md): each gives `level`, `verdict`, `phase` and its `action`.",
     "trust.waivers": "Findings that do not count: each has `fingerprint` or `rule`, `reason`, `expires`, and maybe `name`, `path`.",
     "trust.baseline": "A file of accepted findings (`metier scan --write-baseline`), from the folder of the file that names it.",
+    "prompt.budget": "Tokens for the catalogue that `metier prompt` prints, at most 10,000. Unset: 2% of the window, or 2,000.",
+    "prompt.window": "The model's context window in tokens. Unset: not known.",
+    "prompt.format": "`xml`, `markdown` or `json`.",
+    "prompt.order": "In which order a catalogue lists scopes. Scopes left out follow in the usual order.",
+    "prompt.include": "`false`: models are told of no skill; a person can still name one.",
+    "prompt.names_only": "Categories whose skills are listed by name alone.",
+    "secrets.store": "Where a secret is kept: `session`, `file` or `keyring`. Unset: `file` for commands, `session` for programs.",
+    "inline_shell": "Run a body's inline shell: in the sandbox, and for approved bytes alone.",
+    "skill_values": "A table of values for skills that ask for configuration, by their own keys.",
+    "mcp_servers": "The MCP servers the agent has. A skill that needs another is not ready. Unset: none counts as missing.",
+    "manage.review": "Which changes of an agent's wait for a person: `never`, `caution` (all that is not safe) or `always`.",
+    "manage.pinned": "Names of skills that no agent deletes.",
+    "usage": "Count, on this machine alone, how often each skill is used.",
     "scan.rules": "Files with [rules of your own](../how-to/write-a-rule.md), from the folder of the file that names them.",
 }
 CONFIGURED = """Weakest first: the defaults, `/etc/metier/metier.toml`, your own file, the project's `.metier/metier.toml`, the
@@ -71,8 +88,9 @@ environment, the options of a command. Your own file is `~/.config/metier/metier
 `~/Library/Application Support/metier/metier.toml`), or what `METIER_CONFIG` names. `METIER_HOME` is where metier keeps its
 index; `METIER_AGENT` stands for `--agent`.
 
-A project's file may only narrow what you allow: `on_collision = "refuse"`, `hide_unready = true`, lower limits, and in `[trust]`
-what is stricter than yours; it waives nothing and brings no baseline. Anything else in it is ignored and reported
+A project's file may only narrow what you allow: `on_collision = "refuse"`, `hide_unready = true`, `inline_shell = false`,
+`usage = false`, lower limits, and in `[trust]` what is stricter than yours; it waives nothing and brings no baseline. Anything else
+in it is ignored and reported
 ([WK012](rules/WK012.md)). An organisation's `[trust]` may not be softer than the defaults, and is then your limit: what is softer
 is ignored and reported ([TR001](rules/TR001.md)). An unknown key in your own file is an error with its line.
 """
@@ -108,6 +126,20 @@ expires = 2027-03-31
 
 [scan]
 rules = ["house-rules.toml"]
+
+[prompt]
+budget = 3000
+names_only = ["games"]
+
+[secrets]
+store = "keyring"
+
+[manage]
+review = "always"
+pinned = ["pdf"]
+
+[skill_values]
+wiki.path = "~/notes"
 ```
 """
 DOCUMENTS = (
@@ -115,6 +147,15 @@ DOCUMENTS = (
      "Without `--all` the visible skills only. A skill that cannot be read is named in `errors` either way."),
     ("metier categories --json", '{"categories": [Category]}', ""),
     ("metier show NAME --json", "Body", "With `--file`: File. Of a binary file only name, path, size, type and hash are given."),
+    ("metier show NAME --sections --json", '{"name": text, "sections": [Section without content]}',
+     "With `--section`: Section. With `--cursor`: Page."),
+    ("metier prompt --json", "Disclosure", "Give it back with `--previous FILE` to keep its beginning, and for `delta`."),
+    ("metier expand TEXT --json", "Expanded", 'With `--commands`: `{"commands": [SlashCommand]}`.'),
+    ("metier setup NAME --json", "Prepared", "With `setup_help` for `help`. Names only. Exit code 1 while something is missing."),
+    ("metier secrets list --json", '{"secrets": [{"name": text, "store": text, "skills": [text]}]}',
+     'With `set` and `unset`: `{"name": text, "store": text, "done": text}`. Never a value.'),
+    ("metier tools --json", '[{"name": text, "description": text, "input_schema": JSON Schema}]', "The same without `--json`."),
+    ("metier usage --json", "Usage", ""),
     ("metier check PATH --json", '{"checked": number, "skills": [Checked]}', "Exit code 1 when any `ok` is false."),
     ("metier scan PATH --json", '{"ruleset": text, "scanned": number, "skills": [Scanned without ruleset]}',
      "`waived` is there only where something was; each row of it is a Finding with `reason` and `told_by`."),
@@ -133,6 +174,9 @@ DOCUMENTS = (
 )  # fmt: skip
 SHAPES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (model, ("Card", "Diagnostic", "Problem", "Category", "Body", "File", "Checked", "Why", "Choice")),
+    (offers, ("Section",)), (pages, ("Page",)), (catalogue, ("Disclosure",)), (expanding, ("Expanded",)),
+    (calling, ("SlashCommand",)), (preparing, ("Prepared", "Server", "CredentialFile")), (asks, ("Ask",)),
+    (report, ("Usage", "Used", "Idle", "Costly")),
     (terms, ("Scanned", "Waived")), (model, ("Finding",)), (cases, ("Trusted",)), (sign, ("Signed",)), (proof, ("Verified",)),
 )  # fmt: skip
 SUBJECTS = {
@@ -306,7 +350,10 @@ def configuration_page() -> str:
     defaults |= {f"limits.{key}": value for key, value in model.Limits()._asdict().items()}
     defaults |= {"trust.rules": ()} | {f"trust.{key}": value for key, value in Policy()._asdict().items()}
     defaults["trust.policy"] = Policy().preset
-    tables = {"limits": model.Limits._fields, "skills": settings._SKILLS, "trust": trust_config._TOP, "scan": settings._SCAN}  # noqa: SLF001
+    defaults |= {f"prompt.{key}": value for key, value in settings.Prompting()._asdict().items()} | {"skill_values": {}}
+    defaults |= {f"manage.{key}": value for key, value in settings.Managing()._asdict().items()} | {"secrets.store": ""}
+    tables = {"limits": model.Limits._fields, "skills": settings._SKILLS, "trust": trust_config._TOP, "scan": settings._SCAN,  # noqa: SLF001
+              "secrets": ("store",), **{key: tuple(readers) for key, readers in settings._TABLES.items()}}  # fmt: skip  # noqa: SLF001
     known = {*settings._TOP, *(f"{table}.{key}" for table, keys in tables.items() for key in keys)} - set(tables)  # noqa: SLF001
     if set(SETTINGS) != known:
         message = f"scripts/reference.py does not describe {sorted(set(SETTINGS) ^ known)}"

@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "open": ("metier.app", "open_library"),
+    "tools": ("metier.tools", ""),
     "Library": ("metier.app", "Library"),
     "Rule": ("metier.settings", "Rule"),
     "Settings": ("metier.settings", "Settings"),
@@ -23,6 +24,11 @@ _HOMES = {
         ("metier.model", ""),
     ),
     "Scanned": ("metier.terms", ""),
+    "Disclosure": ("metier.disclose.catalogue", ""),
+    "Expanded": ("metier.expanding", ""),
+    "Prepared": ("metier.preparing", ""),
+    "Section": ("metier.offers", ""),
+    "Session": ("metier.session", ""),
     **dict.fromkeys(
         ("AmbiguousError", "ConfigError", "IntegrityError", "MetierError", "NotFoundError", "RefusedError",
          "SandboxError", "SourceError", "StoreError", "UsageError"),
@@ -40,18 +46,23 @@ __all__ = [
     "Choice",
     "ConfigError",
     "Diagnostic",
+    "Disclosure",
+    "Expanded",
     "File",
     "Finding",
     "IntegrityError",
     "Library",
     "MetierError",
     "NotFoundError",
+    "Prepared",
     "Problem",
     "RefusedError",
     "Root",
     "Rule",
     "SandboxError",
     "Scanned",
+    "Section",
+    "Session",
     "Settings",
     "SourceError",
     "StoreError",
@@ -60,10 +71,13 @@ __all__ = [
     "Why",
     "__version__",
     "open",
+    "tools",
 ]
 
 if TYPE_CHECKING:
+    from metier import tools
     from metier.app import Library, open_library as open  # noqa: A004
+    from metier.disclose.catalogue import Disclosure
     from metier.errors import (
         AmbiguousError,
         ConfigError,
@@ -76,6 +90,7 @@ if TYPE_CHECKING:
         StoreError,
         UsageError,
     )
+    from metier.expanding import Expanded
     from metier.model import (
         Body,
         Card,
@@ -91,6 +106,9 @@ if TYPE_CHECKING:
         Verdict,
         Why,
     )
+    from metier.offers import Section
+    from metier.preparing import Prepared
+    from metier.session import Session
     from metier.settings import Rule, Settings
     from metier.terms import Scanned
 
@@ -102,7 +120,7 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     module, attribute = _HOMES[name]
-    value = getattr(import_module(module), attribute or name)
+    value = import_module(module) if module == f"metier.{name}" else getattr(import_module(module), attribute or name)
     globals()[name] = value
     return value
 

@@ -12,37 +12,39 @@ import time
 from metier import __version__, configuration, pipeline
 from metier.catalogue.disk import DiskShelf, NoShelf
 from metier.catalogue.snapshot import FORMAT
-from metier.catalogue.texts import remembered
-from metier.closest import closest
-from metier.collector import CollectorOff
-from metier.disclose.wire import listing_json
 from metier.discover import disk, env as host
-from metier.discover.agents import AGENTS, agent_named
-from metier.discover.scopes import Place, given_roots, roots_for
+from metier.discover.agents import agent_asked
+from metier.discover.scopes import given_roots
 from metier.errors import ConfigError, NotFoundError, RefusedError, UsageError
+from metier.finding import Finder
 from metier.light import TYPE_CHECKING
-from metier.model import Category
-from metier.resolve.policy import Policy, World
+from metier.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
+    from typing import Any
 
     from metier.audit.chain import Record
     from metier.audit.proof import Verified
     from metier.diagnosis import Report
+    from metier.disclose.catalogue import Disclosure
+    from metier.disclose.pages import Page
     from metier.discover.agents import Agent
-    from metier.model import Body, Card, Change, Checked, Digest, File, Limits, Problem, Root, Why
-    from metier.ports import Analyzer
-    from metier.resolve.facts import Facts
+    from metier.expanding import Expanded, Preloaded, SlashCommand
+    from metier.managing import Managed
+    from metier.model import Body, Card, Change, Checked, Digest, File, Root, Why
+    from metier.offers import Section
+    from metier.ports import Analyzer, Counter, Drafts, Provider, Ranker, Runner, Sandbox
+    from metier.preparing import Ask, Prepared, RunPlan, Vault
+    from metier.providing import Gathered
+    from metier.reading import Loaded
     from metier.settings import Rule, Settings, Source
     from metier.terms import Scanned
     from metier.trust.policy import Policy as TrustPolicy
+    from metier.usage.report import Usage
     from metier.vetting import Trusted, Verb
-
-LISTED = frozenset({"visible", "ask"})
-"""States that a plain list shows; everything else needs a reason, and `all`."""
-
+    from metier.watching import Watcher
 
 def open_library(  # noqa: PLR0913 - each is one way to open it, by name
     *,
@@ -65,7 +67,7 @@ def open_library(  # noqa: PLR0913 - each is one way to open it, by name
         surroundings["METIER_HOME"] = os.path.abspath(home)
     if config is not None:
         surroundings["METIER_CONFIG"] = os.path.abspath(config)
-    chosen = _agent(agent or surroundings.get("METIER_AGENT"))
+    chosen = agent_asked(agent or surroundings.get("METIER_AGENT"))
     here = os.path.abspath(cwd) if cwd is not None else _working_folder()
     if cwd is not None and not os.path.isdir(here):
         raise NotFoundError(f"there is no folder {cwd}", hint="give a folder that exists")
@@ -83,17 +85,6 @@ def _root(root: str, cwd: str, home: str | None) -> str:
     return disk.absolute(root, cwd, home)
 
 
-def _agent(name: str | None) -> Agent | None:
-    if not name:
-        return None
-    found = agent_named(name)
-    if found is None:
-        near = closest(name, [agent.id for agent in AGENTS])
-        meant = f"did you mean {near}? " if near else ""
-        raise UsageError(f"there is no agent named '{name}'", hint=f"{meant}'metier doctor --agents' lists all")
-    return found
-
-
 def _working_folder() -> str:
     try:
         return os.getcwd()
@@ -101,7 +92,7 @@ def _working_folder() -> str:
         raise NotFoundError("the working folder no longer exists", hint="change to another folder, or use -C DIR") from error
 
 
-class Library:
+class Library(Finder):
     """The skills of this machine, for one way of asking. Nothing is read before the first question."""
 
     def __init__(
@@ -110,26 +101,31 @@ class Library:
     ) -> None:  # fmt: skip
         """Read the configuration and find the project; look at no skill yet."""
         self.env, self.cwd, self.agent, self.given, self.rules = env, cwd, agent, given, rules
-        self.home = home
+        self.home, self.platform = home, sys.platform
         self.data = host.data_folder(env, self.home)
         self.config = host.config_file(env, self.home)
         self.warnings: list[str] = []
         self.sources: tuple[Source, ...] = ()
         self.settings, self.project = configuration.read(self)
         self.shelf = DiskShelf(f"{self.data}/index", self.home) if self.data else NoShelf()
-        self.machine = host.HostMachine(env, self.home)
-        self.last_reads = 0
+        self.machine = host.HostMachine(env, self.home, self.project)
+        self.machine.given = lambda: self.session.secrets
         self.progress: Callable[[str, int], None] = lambda _what, _count: None
         """Told how far long work has come; a door may put a meter here."""
-        self.scope_problems: tuple[Problem, ...] = ()
         self.later: list[Callable[[], None]] = []
         """What waits until after the answer."""
         self.analyzers: tuple[Analyzer, ...] = ()
+        self.session = Session(os.urandom(8).hex())
+        self.counter: Counter | None = None
+        """Counts tokens exactly, where the estimate will not do."""
+        self.ranker: Ranker | None = None
+        self.sandbox: Sandbox | None = None
+        self.runner: Runner | None = None
+        self.drafts: Drafts | None = None
+        self.providers: tuple[Provider, ...] = ()
         self.edition = f"{__version__}/{FORMAT}/{sys.implementation.cache_tag}"
         self.ports = pipeline.Ports(disk, self.shelf, self.machine, time.time_ns, lambda: os.urandom(16),
                                     lambda count: self.progress("folders", count), self.later.append, self.edition)  # fmt: skip
-        self._glance: pipeline.Glance | None = None
-        self._catalogue: pipeline.Catalogue | None = None
         self._trusting: tuple[Settings, TrustPolicy] | None = None
 
     def __enter__(self) -> Library:
@@ -141,88 +137,21 @@ class Library:
         self.close()
 
     def close(self) -> None:
-        """Write down what was learnt, and let go of it."""
+        """End what watches for it, write down what was learnt, and let go of it."""
+        while self.closing:
+            self.closing[-1]()
         self.settle()
-        self._glance = self._catalogue = None
+        self.forget()
 
-    # --- finding
-
-    def contents(self) -> pipeline.Catalogue:
-        """Give everything that was found, resolved into cards."""
-        if self._catalogue is None:
-            glanced = self.glance()
-            with CollectorOff():
-                self._catalogue = pipeline.catalogue(glanced, self._policy, self.ports)
-        return self._catalogue
-
-    def glance(self) -> pipeline.Glance:
-        """Look at the disk once, reading only what changed since the last time."""
-        if self._glance is None:
-            self._glance = self._look()
-        return self._glance
-
-    def listing(self) -> str:
-        """Give the JSON document of a plain list, as made before when nothing has changed since."""
-        glanced = self.glance()
-
-        def make() -> tuple[str, Facts]:
-            # The text made here is kept for the next time, so the cards need not be kept as well.
-            found = pipeline.catalogue(glanced, self._policy, self.ports._replace(later=lambda _task: None))
-            self._catalogue = found
-            return listing_json(self.skills(), found.cards, self.problems(), found.truncated), found.facts
-
-        parts = (self._policy, [one.root for one in glanced.seen], glanced.problems, self.scope_problems)
-        name = pipeline.name_of(self.ports.edition, *parts) + ".json"
-        return remembered(self.shelf, name, glanced.token, self.machine, make, self.later.append)
-
-    def skills(
-        self, *, all: bool = False, scope: str | None = None, category: str | None = None, digests: bool = False  # noqa: A002
-    ) -> list[Card]:
-        """List cards: those that are visible, or with `all` everything that was found, each with its reasons."""
-        cards = self.contents().cards
-        if not all:
-            cards = [card for card in cards if card.state in LISTED]
-        if scope is not None:
-            cards = [card for card in cards if card.scope == scope]
-        if category is not None:
-            cards = [card for card in cards if card.category == category]
-        if digests:
-            from metier.reading import digests_of
-
-            cards = digests_of(self, cards)
-        return list(cards)
-
-    def categories(self) -> list[Category]:
-        """List the categories of what is visible (tier 0)."""
-        counts: dict[str, int] = {}
-        for card in self.skills():
-            counts[card.category] = counts.get(card.category, 0) + 1
-        texts = self.contents().categories
-        return [Category(name, texts.get(name, ""), counts[name]) for name in sorted(counts)]
-
-    def problems(self) -> list[Problem]:
-        """List what went wrong with folders, not with skills."""
-        return [*self.settings.problems, *self.scope_problems, *self.contents().problems]
-
-    def reload(self) -> Change:
-        """Look at the disk again, reading only what changed, and say what is different."""
-        from metier.changes import between, stamps
-
-        old = stamps(self.glance(), self.contents())
-        self.settle()
-        self._glance, self._catalogue = self._look(), None
-        return between(old, stamps(self.glance(), self.contents()))
+    def begin_session(self, name: str = "") -> Session:
+        """Begin anew: no skill was loaded yet, nothing was asked for, no secret is held."""
+        self.session = Session(name or os.urandom(8).hex())
+        self.forget()  # what was ready with the old one's secrets may not be any more
+        return self.session
 
     def as_agent(self, agent: str | None) -> Library:
         """Open the same place as another agent sees it, or as metier does."""
-        return Library(self.env, self.cwd, self.home, _agent(agent), None, self.rules)
-
-    def resolve(self, name: str) -> Card:
-        """Give the one skill that a name, a path, `scope:name` or `plugin:name` means."""
-        from metier.resolve import lookup
-
-        refuse = self.settings.on_collision == "refuse"
-        return lookup.choose(name, self.contents().cards, self.cwd, disk.real, refuse=refuse)
+        return Library(self.env, self.cwd, self.home, agent_asked(agent), None, self.rules)
 
     # --- reading
 
@@ -232,11 +161,35 @@ class Library:
 
         return r.body_of(self, name, consent=consent) if file is None else r.file_of(self, name, file, consent=consent)
 
-    def check(self, paths: str | os.PathLike[str] | Sequence[str], *, strict: bool = False) -> list[Checked]:
-        """Hold every skill below the paths against the standard."""
+    def load(self, name: str, *, consent: bool = False) -> Loaded:
+        """Give a skill as a model is to receive it, in tags that name it; a second time in one session only a reminder."""
         from metier import reading
 
-        return reading.check(self, _paths(paths), strict=strict)
+        return reading.load_for_model(self, name, consent=consent)
+
+    def sections(self, name: str, *, consent: bool = False) -> list[Section]:
+        """List the sections of a skill's body, each with its token cost."""
+        from metier import reading
+
+        return reading.sections_of(self, name, consent=consent)
+
+    def section(self, name: str, heading: str, *, consent: bool = False) -> Section:
+        """Give one section of a skill's body."""
+        from metier import reading
+
+        return reading.section_of(self, name, heading, consent=consent)
+
+    def page(self, name: str, file: str | None = None, cursor: str = "", *, consent: bool = False) -> Page:
+        """Give a body or a file page by page; the cursor holds only as long as the content does (CX-59)."""
+        from metier import reading
+
+        return reading.page_of(self, name, file, cursor, consent=consent)
+
+    def check(self, paths: str | os.PathLike[str] | Sequence[str], *, strict: bool = False) -> list[Checked]:
+        """Hold every skill below the paths against the standard."""
+        from metier import checking
+
+        return checking.check(self, _paths(paths), strict=strict)
 
     def why(self, name: str) -> Why:
         """Say which copy a name means and why each other copy does not count."""
@@ -269,6 +222,74 @@ class Library:
             lambda: pipeline.catalogue(pipeline.glance(self.roots(), self._limits, bare), self._policy, bare),
             lambda: Library(self.env, self.cwd, self.home, self.agent, self.given, self.rules).contents(),
         ))  # fmt: skip
+
+    # --- telling a model
+
+    def catalogue(
+        self, budget: int | str | None = None, *, window: int = 0, format: str = "", mode: str = "auto", task: str = "",  # noqa: A002
+        previous: Disclosure | None = None,
+    ) -> Disclosure:  # fmt: skip
+        """Give the text that tells a model which skills there are, within a token budget, and what was left out of it."""
+        from metier import disclosing
+
+        wish = disclosing.Wish(budget, window, format, mode, task, previous)
+        return disclosing.catalogue(self, wish)
+
+    def packages(self) -> Gathered:
+        """List the skills that providers offer, each with the authority to read it through."""
+        from metier import providing
+
+        return providing.packages(self)
+
+    def expand(self, text: str, *, selections: Sequence[tuple[str, str]] = ()) -> Expanded:
+        """Turn the slash commands and mentions of a user's message into what a model receives."""
+        from metier import expanding
+
+        return expanding.expand(self, text, selections)
+
+    def commands(self) -> list[SlashCommand]:
+        """List the slash commands, with their argument hints; two skills with one slug are both in it."""
+        from metier import expanding
+
+        return expanding.commands(self)
+
+    def preload(self, names: Sequence[str]) -> Preloaded:
+        """Give the instructions of several skills for the start of a session, and which names mean none (HE-30)."""
+        from metier import expanding
+
+        return expanding.preload(self, names)
+
+    def implicit_use(self, command: str, folder: str | None = None) -> Card | None:
+        """Give the skill that a shell command uses without naming it: runs its script, or reads its SKILL.md (CX-48)."""
+        from metier import expanding
+
+        return expanding.implicit_use(self, command, folder)
+
+    # --- preparing
+
+    def prepare(self, name: str) -> Prepared:
+        """Say what a skill needs, what of it is missing, and how to get it."""
+        from metier import preparing
+
+        return preparing.prepare(self, name)
+
+    def setup(self, name: str, ask: Callable[[Ask], str | None], *, store: str = "") -> Prepared:
+        """Ask for the secrets that a skill declares and lacks, and keep what is given; `ask` gives nothing to skip."""
+        from metier import preparing
+
+        return preparing.setup(self, name, ask, store=store)
+
+    def vault(self) -> Vault:
+        """Give the secrets that are kept here: their names to anybody, their values to nobody but a skill's own run."""
+        from metier import preparing
+
+        return preparing.vault(self)
+
+    def plan_run(self, name: str, script: str, arguments: Sequence[str] = ()) -> RunPlan:
+        """Say how a script of a skill would be run, and whether it may be."""
+        from metier import preparing
+
+        return preparing.plan_run(self, name, script, arguments)
 
     # --- judging
 
@@ -327,56 +348,29 @@ class Library:
         """Hide a skill, by a rule in the user's configuration."""
         return self._ruled(name, enabled=False)
 
+    def manage(self, action: str, name: str, **parts: Any) -> Managed:
+        """Create, edit, patch or delete a skill of the user's own, or one of its files, as an agent asks for it (HE-47)."""
+        from metier import managing
+
+        return managing.manage(self, action, name, **parts)
+
+    def watch(self, heard: Callable[[Change], None], *, poll: bool = False) -> Watcher:
+        """Keep the library current while the disk changes, and tell what came, changed and went; close it to stop."""
+        from metier import watching
+
+        return watching.watch(self, heard, poll=poll)
+
+    def usage(self, *, days: int = 30) -> Usage:
+        """Say which skills are used, what they cost, which are dead, and which say nearly the same."""
+        from metier import counting
+
+        return counting.usage(self, days=days)
+
     def new(self, name: str, folder: str | None = None, description: str = "") -> str:
         """Write a new skill that passes a strict check; give its folder."""
         from metier.writing import scaffold
 
         return scaffold(self, name, folder, description)
-
-    # --- wiring
-
-    def roots(self) -> tuple[Root, ...]:
-        """List the folders to look in, strongest first, whether they exist or not."""
-        if self.given is not None:
-            return self.given
-        place = Place(self.home, self.cwd, self.project, self.env, sys.platform, configuration.packages(self))
-        scopes = roots_for(self.agent, place, self.settings)
-        self.scope_problems = scopes.problems
-        return tuple(self._tuned(root) for root in scopes.roots)
-
-    def _tuned(self, root: Root) -> Root:
-        """Give a root what depends on its scope alone."""
-        if root.scope == "plugin":
-            return root._replace(newest_first=True)
-        return root._replace(limits=self.settings.project_limits) if root.scope == "project" else root
-
-    @property
-    def _limits(self) -> Limits:
-        return self.agent.limits if self.agent and self.agent.limits else self.settings.limits
-
-    @property
-    def _policy(self) -> Policy:
-        agent = self.agent
-        world = World(sys.platform, agent.product if agent else "")
-        return Policy(self.settings, world, keep_duplicates=agent is not None and agent.duplicates == "keep")
-
-    def _look(self) -> pipeline.Glance:
-        with CollectorOff():
-            glanced = pipeline.glance(self.roots(), self._limits, self.ports)
-        self.last_reads = glanced.reads
-        return glanced
-
-    def settle(self) -> None:
-        """Do what waited until after the answer: keep what was learnt for the next time."""
-        if not self.later:
-            return
-        waiting, self.later[:] = list(self.later), []
-        with CollectorOff():
-            for task in waiting:
-                task()
-        self.shelf.trim()
-        if self.shelf.trouble and self.shelf.trouble not in self.warnings:
-            self.warnings.append(self.shelf.trouble)
 
     def _ruled(self, name: str, *, enabled: bool) -> Card:
         card = self.resolve(name)
@@ -385,9 +379,10 @@ class Library:
         # A plain name means the skill, whichever copy of it; anything more exact means that copy.
         selector = ("name", card.name) if name == card.name and not card.plugin else ("path", card.path)
         host.write_rule(self.config, selector, enabled=enabled)
-        self.settings, self.project = configuration.read(self)
-        self._catalogue = None
-        after = next(found for found in self.contents().cards if found.path == card.path)
+        with self.alone:
+            self.settings, self.project = configuration.read(self)
+            self._now = self._now[0], None
+            after = next(found for found in self.contents().cards if found.path == card.path)
         if enabled and after.held == "disabled":
             raise RefusedError(f"'{card.name}' is still {after.reasons[0]}", hint=f"take it out there: {self.config}")
         return after

@@ -14,6 +14,7 @@ from metier.settings import ELSEWHERE, merge
 
 if TYPE_CHECKING:
     from metier.app import Library
+    from metier.finding import Finder
     from metier.ports import Analyzer
     from metier.settings import Settings, Source
     from metier.trust.policy import Policy
@@ -45,7 +46,7 @@ def _project_source(library: Library, project: str) -> Source | None:
         return None
 
 
-def packages(library: Library) -> tuple[str, ...]:
+def packages(library: Finder) -> tuple[str, ...]:
     """Give the folders of skills that installed packages ship, as known from their records."""
     found: list[str] = []
     for site in host.site_folders(library.project, library.env):

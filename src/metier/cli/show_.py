@@ -4,31 +4,83 @@ from __future__ import annotations
 
 from metier import cli
 from metier.cli import output
+from metier.errors import UsageError
 from metier.light import TYPE_CHECKING
 from metier.model import Body, File
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from metier.app import Library
     from metier.cli.argv import Values
+    from metier.disclose.pages import Page
+    from metier.offers import Section
 
 
 def run(values: Values) -> int:
-    """Show a body, or one file."""
+    """Show a body, its sections, one of them, a page, or one file."""
     operands = values["operands"]
     assert isinstance(operands, list)
+    shown = _wish(values)
     library = cli.library(values)
     try:
         with library as m:
-            shown = m.view(operands[0], cli.text_of(values["file"]), consent=True)  # a person asked for this very skill
+            text = shown(m, operands[0], values)
     finally:
         for warning in library.warnings:
             output.note(f"warning: {warning}")
-    if values["json"]:
-        output.write(output.json_text(_json(shown)) + "\n")
-    elif isinstance(shown, File):
-        output.write(_file(shown))
-    else:
-        output.write(_body(shown))
+    output.write(text)
     return 0
+
+
+def _wish(values: Values) -> Callable[[Library, str, Values], str]:
+    """Tell what is to be shown; two wishes at once contradict each other."""
+    given = [option for option in ("sections", "section", "cursor") if values[option] not in {None, False}]
+    if len(given) > 1 or (values["file"] is not None and given and given != ["cursor"]):
+        other = given[1] if len(given) > 1 else "file"
+        raise UsageError(f"--{given[0]} and --{other} do not go together", hint="ask for one of them")
+    return {"sections": _sections, "section": _section, "cursor": _page}[given[0]] if given else _whole
+
+
+def _whole(m: Library, name: str, values: Values) -> str:
+    shown = m.view(name, cli.text_of(values["file"]), consent=True)  # a person asked for this very skill
+    if values["json"]:
+        return output.json_text(_json(shown)) + "\n"
+    return _file(shown) if isinstance(shown, File) else _body(shown)
+
+
+def _sections(m: Library, name: str, values: Values) -> str:
+    found = m.sections(name, consent=True)
+    if values["json"]:
+        rows = [{"section": one.section, "level": one.level, "line": one.line, "tokens": one.tokens} for one in found]
+        return output.json_text({"name": found[0].name if found else name, "sections": rows}) + "\n"
+    lines = [(str(one.tokens), str(one.line), _indented(one)) for one in found]
+    return output.table(lines, ("TOKENS", "LINE", "SECTION")) or "Its body is empty.\n"
+
+
+def _indented(one: Section) -> str:
+    return "  " * max(one.level - 1, 0) + (output.clean(one.section) if one.section else "(before the first heading)")
+
+
+def _section(m: Library, name: str, values: Values) -> str:
+    found = m.section(name, cli.text_of(values["section"]) or "", consent=True)
+    return output.json_text(found) + "\n" if values["json"] else output.clean(found.content, lines=True)
+
+
+def _page(m: Library, name: str, values: Values) -> str:
+    file = cli.text_of(values["file"])
+    found = m.page(name, file, cli.text_of(values["cursor"]) or "", consent=True)
+    if values["json"]:
+        return output.json_text(found) + "\n"
+    if found.cursor:
+        output.note(_next(found, file))
+    return output.clean(found.content, lines=True)
+
+
+def _next(found: Page, file: str | None) -> str:
+    share = f"{found.offset + len(found.content.encode('utf-8', 'surrogatepass')):,} of {found.total:,} bytes"
+    option = f" --file {file}" if file is not None else ""
+    return f"{share}; next: metier show {found.name}{option} --cursor {found.cursor}"
 
 
 def _json(shown: Body | File) -> object:

@@ -39,9 +39,15 @@ COMMANDS = (
     ),
     Command(
         "show", "show a skill's instructions, or one of its files", "NAME",
-        options=(Option("--file", "show this file of the skill", "PATH"),),
+        options=(
+            Option("--file", "show this file of the skill", "PATH"),
+            Option("--sections", "list the sections of its body, each with its token cost"),
+            Option("--section", "show this section alone", "HEADING"),
+            Option("--cursor", "show a long body or file page by page: from here on ('' for the first page)", "CURSOR"),
+        ),
         examples=(
             ("metier show pdf", "the body and the names of its files"),
+            ("metier show pdf --section 'Fill a form'", "one section of it"),
             ("metier show pdf --file references/forms.md", "one linked file"),
             ("metier show user:pdf", "the copy of one scope; a path or plugin:name works too"),
         ),
@@ -111,6 +117,76 @@ COMMANDS = (
             ("metier why pdf", "which rule, setting, gate or folder decides"),
             ("metier why pdf --agent claude-code", "by that agent's own folders and precedence"),
         ),
+    ),
+    Command(
+        "prompt", "print the catalogue of skills for a model, within a token budget",
+        options=(
+            Option("--budget", "at most this many tokens, or with --window a share of it such as 2%", "N"),
+            Option("--window", "the model's context window in tokens", "N"),
+            Option("--format", "how to write it (default: xml)", "FORMAT", choices=("xml", "markdown", "json")),
+            Option("--mode", "full, compact (names alone) or auto, which is compact for a small window", "MODE",
+                   choices=("full", "compact", "auto")),
+            Option("--task", "what the model is to do: when not all fit, those that fit the task go in", "TEXT"),
+            Option("--previous", "the --json output of an earlier prompt: keep as much of its beginning as can be", "FILE"),
+            Option("--delta", "with --previous: print only what changed since"),
+        ),
+        examples=(
+            ("metier prompt", "every visible skill in about 2,000 tokens"),
+            ("metier prompt --window 200000 --budget 2% --format markdown", "a share of the window"),
+            ("metier prompt --json > before.json", "later: metier prompt --previous before.json --delta"),
+        ),
+        detail="What was shortened or left out is reported on standard error, and in --json. No skills, no text.",
+    ),
+    Command(
+        "expand", "turn slash commands and $mentions of a message into what a model receives", "[TEXT]",
+        options=(
+            Option("--select", "a skill selected by hand: its path, or name=path (may be repeated)", "PATH", repeat=True),
+            Option("--session", "the id of the session, for skills that ask for it", "ID"),
+            Option("--commands", "list every slash command instead, with its argument hint"),
+        ),
+        examples=(
+            ("metier expand '/pdf fill in the form'", "the skill's instructions, then the request"),
+            ("metier expand 'use $pdf and $brand for this'", "mentions; [$pdf](/path/SKILL.md) names one copy"),
+        ),
+        detail="TEXT - reads standard input. \\/ at the start is a plain slash. Exit code 1 when a slash command gives no skill. "
+               "On paper, control characters are shown escaped; --json has the message as it is.",
+    ),
+    Command(
+        "setup", "say what a skill still needs, and ask for the secrets it declares", "NAME",
+        options=(
+            Option("--store", "where to keep what you give (default: file)", "STORE", choices=("session", "file", "keyring")),
+            Option("--stdin", "take the secrets from standard input, one a line, in the order they are asked for"),
+            Option("--skip", "ask for nothing, only say what is missing"),
+            Option("--yes", "do not ask where to keep them"),
+        ),
+        examples=(
+            ("metier setup weather", "asks without echo; Enter skips"),
+            ("metier setup weather --stdin < keys.txt", "for a script"),
+        ),
+        detail="Values are never printed. Exit code 1 while something is missing.",
+    ),
+    Command(
+        "secrets", "list, set or forget the secrets that skills may ask for", "list|set|unset [NAME...]",
+        options=(
+            Option("--store", "where: in a file that only you can read, or the system's keyring", "STORE",
+                   choices=("file", "keyring")),
+            Option("--yes", "do not ask"),
+        ),
+        examples=(
+            ("metier secrets list", "names, where each is kept and which skills declare it; never values"),
+            ("metier secrets set OPENWEATHER_API_KEY", "asks without echo, or takes one line of standard input"),
+            ("metier secrets unset OPENWEATHER_API_KEY", "forgets it"),
+        ),
+    ),
+    Command(
+        "tools", "print the schemas of the tools that an agent's host can register",
+        options=(Option("--only", "only this tool (may be repeated)", "TOOL", repeat=True),),
+        examples=(("metier tools", "JSON Schema; 'metier.tools' has the handlers"),),
+    ),
+    Command(
+        "usage", "show which skills are used, what they cost, and which nobody needs",
+        options=(Option("--days", "what was not used for so long counts as dead (default: 30)", "N"),),
+        examples=(("metier usage", "counts kept on this machine alone; 'usage = false' in the configuration stops them"),),
     ),
     Command(
         "new", "write a new skill that passes a strict check", "NAME",

@@ -1,0 +1,117 @@
+"""`metier prompt` as a host's script meets it: the text on standard output, the report beside it, the JSON of the contract."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from doors.command import error_of, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Home, Writer
+
+
+@pytest.fixture
+def root(home: Home, skill: Writer) -> str:
+    for name in ("alpha", "beta", "gamma"):
+        skill(f"home/skills/{name}")
+    return str(home.path / "skills")
+
+
+def test_the_text_comes_first_then_how_to_use_it(home: Home, root: str) -> None:
+    answer = run(home.env, "prompt", "--root", root)
+
+    block, _gap, instructions = answer.out.partition("\n\n")
+    assert 0 == answer.code
+    assert block.startswith("<available_skills>\n<skill><name>alpha</name>")
+    assert block.endswith("</available_skills>")
+    assert instructions.startswith("How to use skills:")
+    assert "3 of 3 skills" in answer.err
+
+
+def test_the_document_has_the_contracts_fields(home: Home, root: str) -> None:
+    found = run(home.env, "prompt", "--root", root, "--json").json
+
+    assert ["text", "tokens", "included", "shortened", "omitted", "instructions"] == list(found)[:6]
+    assert (3, 0, []) == (found["included"], found["shortened"], found["omitted"])
+
+
+def test_what_is_left_out_is_said_on_standard_error_alone(home: Home, root: str, skill: Writer) -> None:
+    for number in range(60):
+        skill(f"home/skills/more-{number:02}")
+
+    answer = run(home.env, "prompt", "--root", root, "--budget", "200", "--format", "markdown")
+
+    assert "left out: " in answer.err
+    assert "warning: Exceeded skills context budget." in answer.err
+    assert "left out" not in answer.out
+
+
+def test_no_skills_no_text(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+
+    answer = run(home.env, "prompt", "--root", str(tmp_path / "empty"))
+
+    assert (0, "") == (answer.code, answer.out)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("--budget", "lots"), ("--budget", "0"), ("--budget", "2%"), ("--window", "wide"), ("--window", "-3"), ("--window", "0"),
+     ("--format", "yaml"), ("--mode", "x"), ("--delta",), ("--previous", "no-such-file")],
+)  # fmt: skip
+def test_a_bad_wish_is_a_usage_error(home: Home, root: str, words: tuple[str, ...]) -> None:
+    answer = run(home.env, "prompt", "--root", root, *words)
+
+    assert 2 == answer.code
+    assert all(error_of(answer))
+
+
+@pytest.mark.parametrize("content", ["", "not json", "[]", '{"text": 1}', "[" * 100_000])
+def test_a_previous_that_is_none_is_named(home: Home, root: str, content: str) -> None:
+    (home.path / "before.json").write_text(content)
+
+    answer = run(home.env, "prompt", "--root", root, "--previous", "before.json", cwd=home.path)
+
+    assert 2 == answer.code
+    assert "before.json" in error_of(answer)[0]
+
+
+def test_a_previous_that_is_not_text_is_named(home: Home, root: str) -> None:
+    (home.path / "before.json").write_bytes(b"\xff\xfe\x00")
+
+    answer = run(home.env, "prompt", "--root", root, "--previous", "before.json", cwd=home.path)
+
+    assert "before.json" in error_of(answer)[0]
+
+
+def test_the_delta_tells_only_what_changed(home: Home, root: str, skill: Writer) -> None:
+    (home.path / "before.json").write_text(run(home.env, "prompt", "--root", root, "--json").out)
+    unchanged = run(home.env, "prompt", "--root", root, "--previous", "before.json", "--delta", cwd=home.path)
+    skill("home/skills/aaa")
+
+    changed = run(home.env, "prompt", "--root", root, "--previous", "before.json", "--delta", cwd=home.path)
+
+    assert (0, "") == (unchanged.code, unchanged.out)
+    assert "aaa" in changed.out
+    assert "beta" not in changed.out
+
+
+def test_a_new_skill_leaves_the_beginning_as_it_was(home: Home, root: str, skill: Writer) -> None:
+    before = run(home.env, "prompt", "--root", root, "--json")
+    (home.path / "before.json").write_text(before.out)
+    skill("home/skills/aaa")
+
+    after = run(home.env, "prompt", "--root", root, "--previous", "before.json", "--json", cwd=home.path).json
+
+    assert after["text"].startswith(before.json["text"].removesuffix("\n</available_skills>"))
+
+
+def test_the_same_library_gives_the_same_bytes(home: Home, root: str) -> None:
+    assert run(home.env, "prompt", "--root", root).out == run(home.env, "prompt", "--root", root).out
+
+
+def test_a_share_of_the_window_is_a_budget(home: Home, root: str) -> None:
+    assert 4_000 == run(home.env, "prompt", "--root", root, "--window", "200000", "--budget", "2%", "--json").json["budget"]

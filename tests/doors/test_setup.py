@@ -1,0 +1,169 @@
+"""`metier setup` as a person and a script meet it: what is asked, what is kept, and which exit code follows."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from doors.command import PATIENCE, Answer, environment, error_of, run
+
+if TYPE_CHECKING:
+    from conftest import Home, Writer
+
+VALUE = "planted-c0de"
+TEXT = """---
+name: weather
+description: X.
+required_environment_variables:
+  - name: STORM_KEY
+    prompt: "Key of the \\e[31mservice"
+    help: https://weather.example/keys
+  - WIND_KEY
+  - OPENAI_API_KEY
+---
+Do it.
+"""
+READY = TEXT.replace("  - OPENAI_API_KEY\n", "")
+FIELDS = ["name", "readiness", "missing", "asks", "stored", "skipped", "refused", "setup_help"]
+
+
+def fed(home: Home, given: str, *words: str) -> Answer:
+    """Run a command with a text on its standard input."""
+    done = subprocess.run([sys.executable, "-m", "metier", *words], env=environment(home.env), cwd=home.path, input=given.encode(),
+                          capture_output=True, timeout=PATIENCE, check=False)  # fmt: skip
+    return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+class Terminal:
+    """The command on a terminal of its own."""
+
+    def __init__(self, home: Home, *words: str) -> None:
+        """Start it."""
+        self.outside, inside = pty.openpty()
+        self.process = subprocess.Popen([sys.executable, "-m", "metier", *words], cwd=home.path, stdin=inside, stdout=inside,
+                                        stderr=inside, env=environment(home.env), start_new_session=True)  # fmt: skip
+        os.close(inside)
+        self.seen = b""
+
+    def until(self, end: str) -> None:
+        """Read until the command waits for an answer."""
+        while not self.seen.endswith(end.encode()):
+            self.seen += os.read(self.outside, 1024)
+
+    def end(self) -> int:
+        """Read to the end."""
+        try:
+            while more := os.read(self.outside, 1024):
+                self.seen += more
+        except OSError:  # what Linux says when the other side is gone
+            pass
+        os.close(self.outside)
+        return self.process.wait(timeout=PATIENCE)
+
+
+def test_without_a_terminal_it_only_reports(home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/weather", text=TEXT)
+
+    told = fed(home, f"{VALUE}\n", "setup", "weather")
+    document = run(home.env, "setup", "weather", "--skip", "--json", cwd=home.path)
+
+    assert (1, True) == (told.code, told.out.startswith("weather is setup_needed\n  missing env: STORM_KEY, WIND_KEY, OPENAI_API_KEY\n"))
+    assert "never given: OPENAI_API_KEY" in told.out
+    assert "next: metier setup weather on a terminal" in told.out
+    assert (1, FIELDS) == (document.code, list(document.json)[: len(FIELDS)])
+    assert ([], ["STORM_KEY", "WIND_KEY"]) == (document.json["stored"], document.json["skipped"])
+    assert ["OPENAI_API_KEY"] == [one["name"] for one in document.json["refused"]]
+    assert "STORM_KEY: https://weather.example/keys" == document.json["setup_help"]
+    assert "No secrets" in run(home.env, "secrets", "list", cwd=home.path).out
+
+
+def test_lines_of_standard_input_answer_in_order(home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/weather", text=READY)
+
+    first = fed(home, f"{VALUE}\n\n", "setup", "weather", "--stdin", "--json")
+    second = fed(home, f"{VALUE}-2\n", "setup", "weather", "--stdin", "--json")
+    third = run(home.env, "setup", "weather", cwd=home.path)
+
+    assert (1, ["STORM_KEY"], ["WIND_KEY"]) == (first.code, first.json["stored"], first.json["skipped"])
+    assert (0, ["WIND_KEY"], "available") == (second.code, second.json["stored"], second.json["readiness"])
+    assert (0, "weather is available\n") == (third.code, third.out)
+    assert all(VALUE not in one.out + one.err for one in (first, second, third))
+    kept = (home.path.parent / "metier-home" / "secrets" / "values.env").read_text()
+    assert f'STORM_KEY="{VALUE}"\nWIND_KEY="{VALUE}-2"\n' == kept
+
+
+def test_a_line_that_will_not_do_is_not_shown_and_not_asked_for_again(home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/weather", text=READY)
+
+    answer = fed(home, f"{VALUE}\0\n{VALUE}\n", "setup", "weather", "--stdin", "--json")
+
+    assert (1, ["WIND_KEY"], ["STORM_KEY"]) == (answer.code, answer.json["stored"], answer.json["skipped"])
+    assert VALUE not in answer.out + answer.err
+
+
+def test_on_a_terminal_it_asks_without_echo_and_enter_skips(home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/weather", text=READY)
+    terminal = Terminal(home, "setup", "weather")
+
+    terminal.until("STORM_KEY (Enter skips): ")
+    os.write(terminal.outside, b"  \n")
+    terminal.until("it is empty\r\nSTORM_KEY (Enter skips): ")
+    os.write(terminal.outside, f"{VALUE}\n".encode())
+    terminal.until("WIND_KEY (Enter skips): ")
+    os.write(terminal.outside, b"\n")
+    code = terminal.end()
+
+    assert 1 == code
+    assert VALUE.encode() not in terminal.seen
+    assert b"\x1b[31m" not in terminal.seen
+    assert b"kept: STORM_KEY" in terminal.seen
+    assert ["STORM_KEY"] == [one["name"] for one in run(home.env, "secrets", "list", "--json", cwd=home.path).json["secrets"]]
+
+
+def test_an_interruption_leaves_nothing_behind(home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/weather", text=READY)
+    terminal = Terminal(home, "setup", "weather")
+
+    terminal.until("STORM_KEY (Enter skips): ")
+    os.write(terminal.outside, f"{VALUE}\n".encode())
+    terminal.until("WIND_KEY (Enter skips): ")
+    terminal.process.send_signal(signal.SIGINT)
+    code = terminal.end()
+
+    assert 130 == code
+    assert b"Traceback" not in terminal.seen
+    assert "No secrets" in run(home.env, "secrets", "list", cwd=home.path).out
+
+
+def test_a_blocked_skill_asks_for_nothing(home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/weather", text=READY)
+    run(home.env, "trust", "block", "weather", cwd=home.path)
+
+    answer = fed(home, f"{VALUE}\n{VALUE}\n", "setup", "weather", "--stdin")
+
+    assert 1 == answer.code
+    assert "may not be loaded" in error_of(answer)[0]
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [(("setup",), 2), (("setup", "absent"), 1), (("setup", "weather", "--stdin", "--skip"), 2), (("setup", "weather", "--store", "cloud"), 2)],
+)
+def test_a_wrong_call_is_said_to_be_one(words: tuple[str, ...], code: int, home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/weather", text=READY)
+
+    assert code == run(home.env, *words, cwd=home.path).code
+
+
+def test_what_is_kept_for_the_session_ends_with_the_command_and_it_says_so(home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/weather", text=READY)
+
+    answer = fed(home, f"{VALUE}\n{VALUE}\n", "setup", "weather", "--stdin", "--store", "session")
+
+    assert (0, True) == (answer.code, "ends with this command" in answer.err)
+    assert 1 == run(home.env, "setup", "weather", cwd=home.path).code

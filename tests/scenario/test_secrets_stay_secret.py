@@ -1,0 +1,185 @@
+"""Values planted in the environment, in the file and in the keyring: no command and no tool ever shows one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from fakes.file_ring import FileRing
+from fakes.ring import used
+from fakes.runner import KeptRunner
+
+import metier
+from metier import tools
+from metier.cli.table import COMMANDS
+from metier.preparing import environment_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conftest import Home
+
+    from metier.app import Library
+
+SOURCE = str(Path(metier.__file__).parent.parent)
+FAKES = str(Path(__file__).parent.parent / "fakes")
+PLANTED = {
+    "IN_ENVIRONMENT_KEY": "planted-in-environment-71e4",
+    "IN_FILE_KEY": "planted-in-file-9b02",
+    "IN_KEYRING_KEY": "planted-in-keyring-c58d",
+    "OPENAI_API_KEY": "planted-of-the-host-30aa",
+}
+SKILL = """---
+name: needy
+description: Asks three services at once.
+argument-hint: "[city]"
+required_environment_variables: [IN_ENVIRONMENT_KEY, IN_FILE_KEY, IN_KEYRING_KEY, OPENAI_API_KEY]
+metadata:
+  hermes:
+    config:
+      - {key: needy.IN_FILE_KEY, description: A value of the user's own, default: none}
+---
+
+# Needy
+
+## Steps
+
+Send ${IN_FILE_KEY} and $IN_ENVIRONMENT_KEY; the folder is ${METIER_SKILL_DIR}. !`echo $IN_KEYRING_KEY`
+"""
+
+WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "tour": ((),),
+    "list": ((), ("--all",), ("--digests",)),
+    "categories": ((),),
+    "show": (("needy",), ("needy", "--sections"), ("needy", "--section", "Steps"), ("needy", "--file", "scripts/ask.sh"), ("needy", "--cursor", "")),
+    "check": ((".",),),
+    "scan": ((".",), ("--format", "sarif", ".")),
+    "trust": (("show", "needy"), ("approve", "needy", "--yes"), ("keys", "list")),
+    "audit": (("tail",), ("verify",)),
+    "why": (("needy",), ("nobody",)),
+    "prompt": ((), ("--budget", "60"), ("--format", "json"), ("--format", "markdown", "--task", "ask services")),
+    "expand": (("/needy Oslo",), ("use $needy",), ("/nedy",), ("--commands",)),
+    "setup": (("needy",), ("needy", "--skip"), ("nobody",)),
+    "secrets": (("list",), ("unset", "NOBODY_KEY"), ("set", "OPENAI_API_KEY"), ("set", "NOT A NAME")),
+    "tools": ((),),
+    "usage": ((),),
+    "new": (("planted", "--description", "x"),),
+    "disable": (("needy",),),
+    "enable": (("needy",),),
+    "doctor": ((), ("--agents",)),
+    "completion": (("bash",),),
+}
+"""Every command, in ways that come near a secret. They run in this order, on one machine."""
+
+
+class Place:
+    """A machine on which every store holds a value, and whatever metier printed on it."""
+
+    def __init__(self, home: Home) -> None:
+        """Plant the values."""
+        self.folder = home.path / ".agents" / "skills" / "needy"
+        (self.folder / "scripts").mkdir(parents=True)
+        (self.folder / "SKILL.md").write_text(SKILL)
+        (self.folder / "scripts" / "ask.sh").write_text("echo asked\n")
+        (home.path / "ring.json").write_text("{}")
+        self.env = {
+            **home.env, "PYTHONPATH": f"{SOURCE}{os.pathsep}{FAKES}", "PYTHON_KEYRING_BACKEND": "file_ring.FileRing",
+            "RING_FILE": str(home.path / "ring.json"), "IN_ENVIRONMENT_KEY": PLANTED["IN_ENVIRONMENT_KEY"],
+            "OPENAI_API_KEY": PLANTED["OPENAI_API_KEY"],
+        }  # fmt: skip
+        self.home, self.printed = home, [""]
+        self.metier("secrets", "set", "IN_FILE_KEY", given=PLANTED["IN_FILE_KEY"])
+        self.metier("secrets", "set", "IN_KEYRING_KEY", "--store", "keyring", given=PLANTED["IN_KEYRING_KEY"])
+
+    def metier(self, *words: str, given: str = "") -> int:
+        """Run a command, and keep what it printed."""
+        command = [sys.executable, "-m", "metier", *words]
+        done = subprocess.run(command, env=self.env, cwd=self.home.path, input=given, capture_output=True, text=True, check=False, timeout=60)
+        self.printed.append(f"{words}: {done.stdout}{done.stderr}")
+        assert "Traceback" not in done.stderr, done.stderr
+        return done.returncode
+
+    def shown(self) -> list[str]:
+        """List the planted values that were printed, each with where."""
+        return [f"{name} in {text[:200]}" for name, value in PLANTED.items() for text in self.printed if value in text]
+
+    def kept(self) -> Iterator[tuple[str, bytes]]:
+        """Give every file that metier wrote, but for the one whose job it is to keep values."""
+        for path in sorted(Path(self.env["METIER_HOME"]).rglob("*")):
+            if path.is_file() and path.name != "values.env":
+                yield path.name, path.read_bytes()
+
+
+@pytest.fixture
+def place(home: Home) -> Place:
+    """Plant the values on a machine."""
+    return Place(home)
+
+
+def test_every_command_is_tried() -> None:
+    assert {command.name for command in COMMANDS} == set(WORDS)
+
+
+def test_no_command_shows_a_secret_wherever_it_is_kept(place: Place) -> None:
+    for command, ways in WORDS.items():
+        for words in ways:
+            place.metier(command, *words)
+            place.metier(command, *words, "--json")
+
+    assert [] == place.shown()
+    assert [] == [name for name, data in place.kept() for value in PLANTED.values() if value.encode() in data]
+
+
+def test_the_values_are_really_there_for_the_skill_that_declares_them(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    with opened(place, monkeypatch) as library:
+        found = environment_of(library, "needy")
+
+    assert {name: PLANTED[name] for name in PLANTED if name != "OPENAI_API_KEY"} == found
+
+
+CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("skills_list", {}), ("skills_list", {"category": "x"}), ("skill_view", {"name": "needy"}), ("skill_view", {"name": "needy", "section": "Steps"}),
+    ("skill_view", {"name": "needy", "file_path": "scripts/ask.sh"}), ("skill_view", {"name": "../../etc"}),
+    ("search_skills", {"query": "services"}), ("load_skill", {"name": "needy"}), ("load_skill", {"name": "needy"}),
+    ("read_skill_file", {"name": "needy", "path": "SKILL.md"}), ("run_skill_script", {"name": "needy", "script": "scripts/ask.sh"}),
+    ("skill_manage", {"action": "patch", "name": "needy", "old_string": "Send", "new_string": "Post"}),
+    ("skill_manage", {"action": "create", "name": "other", "content": "---\nname: other\ndescription: Does other work.\n---\n\nDo it.\n"}),
+    ("skill_manage", {"action": "delete", "name": "other"}),
+)
+
+
+def test_no_tool_shows_a_secret_even_when_a_script_prints_its_own(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Talkative(KeptRunner):
+        """Prints what it was given, as a careless script would."""
+
+        def run(self, *given: Any) -> tuple[int, str]:
+            """Say everything."""
+            super().run(*given)
+            return 0, json.dumps(given[3])
+
+    (place.folder / "SKILL.md").write_text(SKILL.replace(", OPENAI_API_KEY", ""))  # with it, nothing would be run at all
+    with opened(place, monkeypatch) as library:
+        library.trust("needy", "approve")
+        library.runner = runner = Talkative()
+
+        answers = [repr(tools.call(library, name, arguments)) for name, arguments in CALLS]
+
+        assert {name for name, _arguments in CALLS} == {schema["name"] for schema in tools.schemas()}
+        assert runner.ran
+        told = [*answers, repr(library.session), repr(library.vault()), repr(library.prepare("needy")), repr(library.machine),
+                repr(library.plan_run("needy", "scripts/ask.sh")), *library.warnings]  # fmt: skip
+    assert [] == [text[:200] for text in told for value in PLANTED.values() if value in text]
+
+
+@contextmanager
+def opened(place: Place, monkeypatch: pytest.MonkeyPatch) -> Iterator[Library]:
+    """Open the library of that machine in this process."""
+    monkeypatch.setenv("RING_FILE", place.env["RING_FILE"])
+    with used(FileRing()), metier.open(env=place.env, cwd=place.home.path) as library:  # type: ignore[no-untyped-call]
+        yield library
