@@ -193,9 +193,9 @@ class Library(Finder):
 
     def why(self, name: str) -> Why:
         """Say which copy a name means and why each other copy does not count."""
-        from metier import reading
+        from metier import disclosing, reading
 
-        return reading.why(self, name)
+        return disclosing.with_budget(self, reading.why(self, name))
 
     def digest(self, card: Card) -> Digest | None:
         """Give the digest of a skill's tree, computed at most once for the same files; none when it cannot be read whole."""

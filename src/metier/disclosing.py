@@ -10,6 +10,7 @@ from metier.light import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from metier.app import Library
+    from metier.model import Why
     from metier.settings import Prompting
 
 BUDGET = 2_000
@@ -49,6 +50,28 @@ def catalogue(library: Library, wish: Wish) -> Disclosure:
     compact = mode == "compact" or (mode == "auto" and 0 < window < SMALL_WINDOW)
     telling = Telling(budget, form, compact, frozenset(prompt.names_only), wish.task, library.ranker, library.counter)
     return disclose(ordered(cards, prompt.order), telling, wish.previous)
+
+
+def with_budget(library: Library, answer: Why) -> Why:
+    """Add to an explanation what keeps the copy that a name means out of a prompt: visible skills can be cut for want of room."""
+    reason = _kept_out(library, answer.chosen or "")
+    if not reason:
+        return answer
+    return answer._replace(candidates=tuple(
+        one._replace(reasons=(*one.reasons, reason)) if one.path == answer.chosen and one.state == "visible" else one
+        for one in answer.candidates
+    ))  # fmt: skip
+
+
+def _kept_out(library: Library, path: str) -> str:
+    if not library.settings.prompt.include:
+        return "no model is told of it: prompt.include = false in the configuration"
+    told = catalogue(library, Wish())
+    row = next((row for row in told.rows if row[1] == path), None)
+    budget = f"the prompt's budget of {told.budget:,} tokens"
+    if row is None:
+        return f"left out of the catalogue by {budget}; it can still be searched for"
+    return f"its description is shortened by {budget}" if row[2] != row[3] else ""
 
 
 def budget_of(asked: int | str | None, window: int, prompt: Prompting) -> int:

@@ -104,3 +104,22 @@ def test_a_reload_keeps_the_beginning(place: Place) -> None:
     assert ["one", "two", "a-new-one"] == [row[0] for row in after.rows]
     assert "a-new-one" in after.delta
     assert "two" not in after.delta
+
+
+@pytest.mark.parametrize(
+    ("config", "reason"),
+    [
+        ("", ()),
+        ("[prompt]\nbudget = 120\n", ("its description is shortened by the prompt's budget of 120 tokens",)),
+        ("[prompt]\nbudget = 5\n", ("left out of the catalogue by the prompt's budget of 5 tokens; it can still be searched for",)),
+        ("[prompt]\ninclude = false\n", ("no model is told of it: prompt.include = false in the configuration",)),
+    ],
+)
+def test_why_says_what_the_budget_does_to_a_visible_skill(tmp_path: Path, config: str, reason: tuple[str, ...]) -> None:
+    place = Place(tmp_path)
+    skill(place.root / "pdf", description="Fills in forms. " * 60)
+    place.configure(config)
+
+    (choice,) = place.open().why("pdf").candidates
+
+    assert reason == choice.reasons[-1:] if reason else all("budget" not in told for told in choice.reasons)
