@@ -74,6 +74,8 @@ SETTINGS = {
     "prompt.order": "In which order a catalogue lists scopes. Scopes left out follow in the usual order.",
     "prompt.include": "`false`: models are told of no skill; a person can still name one.",
     "prompt.names_only": "Categories whose skills are listed by name alone.",
+    "prompt.reliability": "Say in a skill's line how often its scripts ran, and how often well, from five runs on (XML).",
+    "secrets.refuse": "Variables that no skill is given, beyond those that none ever is.",
     "secrets.store": "Where a secret is kept: `session`, `file` or `keyring`. Unset: `file` for commands, `session` for programs.",
     "inline_shell": "Run a body's inline shell: in the sandbox, and for approved bytes alone.",
     "skill_values": "A table of values for skills that ask for configuration, by their own keys.",
@@ -353,7 +355,7 @@ def configuration_page() -> str:
     defaults |= {f"prompt.{key}": value for key, value in settings.Prompting()._asdict().items()} | {"skill_values": {}}
     defaults |= {f"manage.{key}": value for key, value in settings.Managing()._asdict().items()} | {"secrets.store": ""}
     tables = {"limits": model.Limits._fields, "skills": settings._SKILLS, "trust": trust_config._TOP, "scan": settings._SCAN,  # noqa: SLF001
-              "secrets": ("store",), **{key: tuple(readers) for key, readers in settings._TABLES.items()}}  # fmt: skip  # noqa: SLF001
+              "secrets": ("store", "refuse"), **{key: tuple(readers) for key, readers in settings._TABLES.items()}}  # fmt: skip  # noqa: SLF001
     known = {*settings._TOP, *(f"{table}.{key}" for table, keys in tables.items() for key in keys)} - set(tables)  # noqa: SLF001
     if set(SETTINGS) != known:
         message = f"scripts/reference.py does not describe {sorted(set(SETTINGS) ^ known)}"

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from metier.expanding import Expanded, Preloaded, SlashCommand
     from metier.managing import Managed
     from metier.model import Body, Card, Change, Checked, Digest, File, Root, Why
-    from metier.offers import Section
+    from metier.offers import Package, Section
     from metier.ports import Analyzer, Counter, Drafts, Provider, Ranker, Runner, Sandbox
     from metier.preparing import Ask, Prepared, RunPlan, Vault
     from metier.providing import Gathered
@@ -109,7 +109,7 @@ class Library(Finder):
         self.settings, self.project = configuration.read(self)
         self.shelf = DiskShelf(f"{self.data}/index", self.home) if self.data else NoShelf()
         self.machine = host.HostMachine(env, self.home, self.project)
-        self.machine.given = lambda: self.session.secrets
+        self.machine.given, self.machine.refused = lambda: self.session.secrets, self.settings.secrets_refused
         self.progress: Callable[[str, int], None] = lambda _what, _count: None
         """Told how far long work has come; a door may put a meter here."""
         self.later: list[Callable[[], None]] = []
@@ -240,6 +240,12 @@ class Library(Finder):
         from metier import providing
 
         return providing.packages(self)
+
+    def read_package(self, package: Package, resource: str = "", cursor: str = "") -> Page:
+        """Read a resource of a package through the provider that lists it; its instructions when none is named."""
+        from metier import providing
+
+        return providing.read(self, package, resource, cursor)
 
     def expand(self, text: str, *, selections: Sequence[tuple[str, str]] = ()) -> Expanded:
         """Turn the slash commands and mentions of a user's message into what a model receives."""

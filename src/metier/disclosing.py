@@ -49,6 +49,10 @@ def catalogue(library: Library, wish: Wish) -> Disclosure:
     cards = [card for card in library.contents().cards if card[7] == "visible"] if prompt.include else []
     compact = mode == "compact" or (mode == "auto" and 0 < window < SMALL_WINDOW)
     telling = Telling(budget, form, compact, frozenset(prompt.names_only), wish.task, library.ranker, library.counter)
+    if prompt.reliability:
+        from metier import counting
+
+        telling = telling._replace(stats=counting.stats_of(library))
     return disclose(ordered(cards, prompt.order), telling, wish.previous)
 
 

@@ -74,7 +74,7 @@ class Prepared(NamedTuple):
     refused: list[tuple[str, str]]
     """Those that it declares and never gets, each with the reason (HE-20)."""
     servers: list[Server]
-    help: str
+    setup_help: str
     files: list[CredentialFile]
     path: str
     digest: Digest | None

@@ -47,6 +47,8 @@ class Prompting(NamedTuple):
     """Whether models are told of skills at all (CX-56)."""
     names_only: tuple[str, ...] = ()
     """Categories whose skills are listed by name alone (HE-25)."""
+    reliability: bool = False
+    """Whether a skill's line says how often its scripts were run and how often that went well (ZE-37)."""
 
 
 class Managing(NamedTuple):
@@ -88,6 +90,8 @@ class Settings(NamedTuple):
     prompt: Prompting = Prompting()
     secret_store: str = ""
     """Where a secret is kept that a person gives: `session`, `file` or `keyring`; nothing lets the door choose."""
+    secrets_refused: tuple[str, ...] = ()
+    """Variables that no skill is given, beyond those that none ever is."""
     inline_shell: bool = False
     """Whether a body's inline shell is run, in the sandbox and for approved bytes alone (HE-22)."""
     skill_values: tuple[tuple[str, str], ...] = ()
@@ -140,7 +144,7 @@ def _laid(settings: Settings, source: Source) -> Settings:
         elif key == "scan":
             changes["scan_rules"] = settings.scan_rules + _scan(source, value)
         elif key == "secrets":
-            changes["secret_store"] = _inside(source, key, value, _SECRETS).get("store", settings.secret_store)
+            changes.update(_secrets(settings, source, value))
         elif key == "skill_values":
             changes["skill_values"] = tuple({**dict(settings.skill_values), **_flat(source, value)}.items())
         elif key in _TABLES:
@@ -148,6 +152,12 @@ def _laid(settings: Settings, source: Source) -> Settings:
         elif key != ELSEWHERE:
             changes[key] = _READERS[key](source, key, value)
     return settings._replace(**changes)
+
+
+def _secrets(settings: Settings, source: Source, value: Any) -> dict[str, Any]:
+    found = _inside(source, "secrets", value, _SECRETS)
+    refused = settings.secrets_refused + found.get("refuse", ())
+    return {"secret_store": found.get("store", settings.secret_store), "secrets_refused": refused}
 
 
 def _inside(source: Source, table: str, value: Any, readers: Mapping[str, Any]) -> dict[str, Any]:
@@ -295,10 +305,10 @@ def _one_of(*known: str) -> Callable[[Source, str, Any], str]:
     return read
 
 
-_SECRETS = {"store": _one_of("session", "file", "keyring")}
+_SECRETS: dict[str, Any] = {"store": _one_of("session", "file", "keyring"), "refuse": _words}
 _TABLES: dict[str, dict[str, Any]] = {
     "prompt": {"budget": _number, "window": _number, "format": _one_of("xml", "markdown", "json"), "order": _scopes,
-               "include": _flag, "names_only": _words},
+               "include": _flag, "names_only": _words, "reliability": _flag},
     "manage": {"review": _one_of("never", "caution", "always"), "pinned": _words},
 }  # fmt: skip
 _READERS: dict[str, Any] = {

@@ -106,8 +106,8 @@ def test_a_view_and_a_preparation_agree_on_what_is_missing(place: Place) -> None
 
     seen, found = body(library, "storm"), library.prepare("storm")
 
-    assert (seen.readiness, seen.missing, seen.setup_help, seen.digest) == (found.readiness, found.missing, found.help, found.digest)
-    assert "STORM_KEY: https://storm.example" == found.help
+    assert (seen.readiness, seen.missing, seen.setup_help, seen.digest) == (found.readiness, found.missing, found.setup_help, found.digest)
+    assert "STORM_KEY: https://storm.example" == found.setup_help
     assert ("The key", "forecasts") == (found.asks[0].prompt, found.asks[0].required_for)
 
 
@@ -245,7 +245,7 @@ def test_a_sidecar_s_command_is_information(place: Place) -> None:  # CX-50
 
     found = place.open().prepare("storm")
 
-    assert ([], True) == (found.missing["commands"], "stormctl: Its command" in found.help)
+    assert ([], True) == (found.missing["commands"], "stormctl: Its command" in found.setup_help)
 
 
 # --- ZE-42: secrets of a skill's own

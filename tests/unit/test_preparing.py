@@ -73,7 +73,7 @@ def test_what_a_skill_needs_is_said_with_its_help(home: Home, write: Callable[..
     assert ("weather", "setup_needed", str(folder), "visible") == (found.name, found.readiness, found.path, found.state)
     assert {"env": ["STORM_KEY", "OPENAI_API_KEY"], "files": ["token.json", "/etc/passwd"], "commands": [], "tools": []} == found.missing
     assert ["STORM_KEY", "WIND_KEY"] == [ask.name for ask in found.asks]
-    assert "STORM_KEY: https://weather.example/keys" == found.help
+    assert "STORM_KEY: https://weather.example/keys" == found.setup_help
     assert [CredentialFile("token.json", there=False, reason="it is not there"),
             CredentialFile("/etc/passwd", there=False, reason="it does not lie in the home folder")] == found.files  # fmt: skip
     assert ["OPENAI_API_KEY"] == [name for name, _reason in found.refused]
@@ -85,7 +85,7 @@ def test_a_skill_without_needs_is_ready(home: Home, write: Callable[..., Path]) 
 
     found = opened(home).prepare("plain")
 
-    assert ("available", "", [], []) == (found.readiness, found.help, found.asks, found.refused)
+    assert ("available", "", [], []) == (found.readiness, found.setup_help, found.asks, found.refused)
 
 
 def test_setup_asks_for_what_is_missing_and_declared_and_nothing_else(home: Home, write: Callable[..., Path]) -> None:

@@ -99,7 +99,7 @@ def _json(found: Prepared) -> dict[str, object]:
         "name": found.name, "readiness": found.readiness, "missing": found.missing,
         "asks": [{key: value for key, value in ask._asdict().items() if key != "problem"} for ask in found.asks],
         "stored": found.stored, "skipped": found.skipped,
-        "refused": [{"name": name, "reason": reason} for name, reason in found.refused], "setup_help": found.help,
+        "refused": [{"name": name, "reason": reason} for name, reason in found.refused], "setup_help": found.setup_help,
         "servers": found.servers, "files": found.files, "problems": found.problems, "path": found.path, "digest": found.digest,
         "state": found.state,
     }  # fmt: skip
@@ -114,7 +114,7 @@ def _text(found: Prepared) -> str:
     out += [f"  {clean(file.path)}: {file.reason}\n" for file in found.files if file.reason and not file.there]
     out += [f"  kept: {', '.join(found.stored)}\n"] if found.stored else []
     out += [f"  {clean(problem)}\n" for problem in found.problems]
-    out += [f"  {clean(line)}\n" for line in found.help.splitlines()]
+    out += [f"  {clean(line)}\n" for line in found.setup_help.splitlines()]
     waiting = [name for name in found.skipped if name in found.missing["env"]]
     out += [f"\nnext: metier setup {clean(found.name)} on a terminal, or metier secrets set {waiting[0]}\n"] if waiting else []
     return "".join(out)

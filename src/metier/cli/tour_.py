@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -53,6 +54,10 @@ STEPS = (
          ("show", "invoice-mailer"), 5),
     Step("One shipped by a plugin", "A plugin's skills carry its name, so they never collide with yours.",
          ("show", "brand-kit:palette"), 6),
+    Step("What a model is told", "All of them within a budget: every name, as much of each description as is fair, and a report.",
+         ("prompt", "--budget", "250", "--format", "markdown"), 7),
+    Step("What a person types", "A command becomes the skill's instructions and the request; mentions and bundles do so too.",
+         ("expand", "/csv-report what does sales.csv say?"), 10),
 )  # fmt: skip
 
 
@@ -158,7 +163,7 @@ def _examples(built: Stage) -> None:
 
 
 def _command(step: Step) -> str:
-    return " ".join(("metier", *step.words))
+    return shlex.join(("metier", *step.words))
 
 
 def _heading(title: str, about: str) -> str:

@@ -94,7 +94,7 @@ TOOLS: tuple[dict[str, Any], ...] = (
     ),
     _tool(
         "run_skill_script",
-        "Run a script of a skill in its sandbox, when its instructions say so; give its exit code and output.",
+        "Run a script of a skill when its instructions say so; give its exit code and output.",
         ("name", "script"),
         name=_NAME,
         script=_text("The script's path inside the skill, such as scripts/fill.py."),

@@ -122,7 +122,7 @@ def preload(library: Library, names: Sequence[str]) -> Preloaded:
     for name in dict.fromkeys(names):
         card = named(work, name, "not preloaded")
         loaded = load(work, card, Call(consent=False)) if card else None
-        parts += messages.activated(loaded, "for this conversation") if loaded else []
+        parts += messages.activated(loaded, "at the start of this conversation") if loaded else []
     prompt = "\n\n".join(part.text for part in parts)
     return Preloaded(prompt, work.skills, work.missing, [*work.warnings, *library.warnings[told:]])
 
