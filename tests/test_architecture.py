@@ -38,7 +38,7 @@ HEAVY = {
     "argparse", "ast", "asyncio", "click", "dataclasses", "enum", "hashlib", "inspect", "json", "msgspec", "numpy", "pathlib",
     "pydantic", "re", "rich", "socket", "sqlite3", "subprocess", "tomlkit", "tomllib", "typing", "urllib", "yaml",
 }  # fmt: skip
-"""What `metier list --json` must not load. Names, not times: the budget holds on any machine."""
+"""What `metier list --json` and `metier prompt` must not load. Names, not times: the budget holds on any machine."""
 
 
 def tree_of(module: str) -> ast.Module:
@@ -150,14 +150,14 @@ def loaded_by(code: str, env: dict[str, str]) -> set[str]:
     return set(subprocess.run(command, env=env, check=True, capture_output=True, text=True).stderr.split())
 
 
-@pytest.mark.parametrize("options", [[], ["--json"]])
-def test_a_listing_stays_within_the_import_budget(options: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize("words", [["list"], ["list", "--json"], ["prompt"], ["prompt", "--budget", "30"]])
+def test_an_everyday_command_stays_within_the_import_budget(words: list[str], tmp_path: Path) -> None:
     root = tmp_path / "skills"
     (root / "one").mkdir(parents=True)
     (root / "one" / "SKILL.md").write_text("---\nname: one\ndescription: Does one thing.\n---\nDo it.\n")
     here = {"PYTHONPATH": str(SOURCE.parent), "PATH": os.defpath}
     env = {"HOME": str(tmp_path), "METIER_HOME": str(tmp_path / "metier-home"), **here}
-    arguments = ["list", "--root", str(root), *options]
+    arguments = [*words, "--root", str(root)]
     # Files that changed a moment ago are read again on purpose: let the clock run an hour ahead of theirs.
     later = "import time; now = time.time_ns; time.time_ns = lambda: now() + 3_600_000_000_000"
     listing = f"{later}; from metier.cli import main; main({arguments!r})"
@@ -165,7 +165,7 @@ def test_a_listing_stays_within_the_import_budget(options: list[str], tmp_path: 
     loaded_by(listing, env)  # the first run reads the skills and remembers them
     loaded = loaded_by(listing, env) - loaded_by("pass", env)
 
-    assert "metier.cli.list_" in loaded
+    assert f"metier.cli.{words[0]}_" in loaded
     assert set() == {name for name in loaded if name.partition(".")[0] in HEAVY}
 
 

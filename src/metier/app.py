@@ -47,16 +47,10 @@ if TYPE_CHECKING:
     from metier.watching import Watcher
 
 def open_library(  # noqa: PLR0913 - each is one way to open it, by name
-    *,
-    roots: Sequence[str] | None = None,
-    agent: str | None = None,
-    home: str | os.PathLike[str] | None = None,
-    config: str | os.PathLike[str] | None = None,
-    cwd: str | os.PathLike[str] | None = None,
-    env: Mapping[str, str] | None = None,
-    rules: Iterable[Rule] = (),
-    analyzers: Iterable[Analyzer] = (),
-) -> Library:
+    *, roots: Sequence[str] | None = None, agent: str | None = None, home: str | os.PathLike[str] | None = None,
+    config: str | os.PathLike[str] | None = None, cwd: str | os.PathLike[str] | None = None, env: Mapping[str, str] | None = None,
+    rules: Iterable[Rule] = (), analyzers: Iterable[Analyzer] = (),
+) -> Library:  # fmt: skip
     """Open the skills of this machine as one agent sees them, or as metier does when none is named.
 
     `roots` replaces every configured folder; `home` and `config` stand for METIER_HOME and METIER_CONFIG.
@@ -115,7 +109,7 @@ class Library(Finder):
         self.later: list[Callable[[], None]] = []
         """What waits until after the answer."""
         self.analyzers: tuple[Analyzer, ...] = ()
-        self.session = Session(os.urandom(8).hex())
+        self.session = Session(os.urandom(8).hex(), os.urandom(16))
         self.counter: Counter | None = None
         """Counts tokens exactly, where the estimate will not do."""
         self.ranker: Ranker | None = None
@@ -145,8 +139,8 @@ class Library(Finder):
 
     def begin_session(self, name: str = "") -> Session:
         """Begin anew: no skill was loaded yet, nothing was asked for, no secret is held."""
-        self.session = Session(name or os.urandom(8).hex())
-        self.forget()  # what was ready with the old one's secrets may not be any more
+        self.session = Session(name or os.urandom(8).hex(), os.urandom(16))
+        self.rejudge()  # what was ready with the old one's secrets may not be any more
         return self.session
 
     def as_agent(self, agent: str | None) -> Library:
@@ -227,7 +221,7 @@ class Library(Finder):
 
     def catalogue(
         self, budget: int | str | None = None, *, window: int = 0, format: str = "", mode: str = "auto", task: str = "",  # noqa: A002
-        previous: Disclosure | None = None,
+        previous: Disclosure | dict[str, Any] | None = None,
     ) -> Disclosure:  # fmt: skip
         """Give the text that tells a model which skills there are, within a token budget, and what was left out of it."""
         from metier import disclosing
@@ -247,11 +241,17 @@ class Library(Finder):
 
         return providing.read(self, package, resource, cursor)
 
-    def expand(self, text: str, *, selections: Sequence[tuple[str, str]] = ()) -> Expanded:
-        """Turn the slash commands and mentions of a user's message into what a model receives."""
+    def expand(self, text: str, *, selections: Sequence[tuple[str, str]] = (), connectors: Iterable[str] = ()) -> Expanded:
+        """Turn a user's slash commands and mentions into what a model receives; no plain mention shares a connector's name."""
         from metier import expanding
 
-        return expanding.expand(self, text, selections)
+        return expanding.expand(self, text, selections, connectors)
+
+    def recover(self, message: str) -> str | None:
+        """Give the user's own words out of a message that this session expanded; nothing for any other text (HE-27)."""
+        from metier.disclose import message as messages
+
+        return messages.recover(message, self.session.key)
 
     def commands(self) -> list[SlashCommand]:
         """List the slash commands, with their argument hints; two skills with one slug are both in it."""

@@ -50,10 +50,15 @@ def between_trees(
     """Say the same of whole folders: those that hold what was touched, or with `deep` all of them.
 
     `known` is what earlier looks remembered of each tree, and is brought up to date. A tree that nobody looked at before
-    counts as changed when it was touched, and otherwise only from then on.
+    counts as changed when it was touched, and otherwise only from then on. Below a folder that was touched itself, as one
+    that was put there whole, every tree is looked at.
     """
-    owners = set(_owners(touched, new))
+    owned = {path: _owners(path, new) for path in touched}
+    owners = {owner for some in owned.values() for owner in some}
+    whole = {path for path, some in owned.items() if not some or path in new}
     suspects = {path for path, stamp in new.items() if old.get(path) != stamp} | owners
+    if whole:
+        suspects.update(path for path in new if not whole.isdisjoint(_upwards(path)))
     changed = set()
     for path in new if deep else suspects:
         before = known.get(path)
@@ -72,9 +77,8 @@ def refreshed(known: dict[str, Tree], change: Change, now_ns: int) -> None:
     """Bring what is remembered of trees up to date with a change that was found without looking at them."""
     for path in change.removed:
         known.pop(path, None)
-    for path in change.changed:
-        if path in known:
-            known[path] = tree_of(path, now_ns, known[path])
+    for path in (*change.added, *(path for path in change.changed if path in known)):
+        known[path] = tree_of(path, now_ns, known.get(path))
 
 
 def tree_of(path: str, now_ns: int, before: Tree | None = None) -> Tree:
@@ -108,17 +112,16 @@ def _files_differ(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
     return old[start:] != new[start:]
 
 
-def _owners(touched: Iterable[str], new: Stamps) -> Iterator[str]:
-    """Give every skill whose folder holds one of the paths, by its own name or behind links."""
-    for path in touched:
-        found = list(_above(path, new))
-        yield from found or _above(disk.real(path), new)
+def _owners(path: str, new: Stamps) -> list[str]:
+    """Give every skill whose folder holds a path, by its own name or behind links."""
+    found = [above for above in _upwards(path) if above in new]
+    return found or [above for above in _upwards(disk.real(path)) if above in new]
 
 
-def _above(path: str, new: Stamps) -> Iterator[str]:
+def _upwards(path: str) -> Iterator[str]:
+    """Give a path, and every folder above it but the topmost."""
     while path:
-        if path in new:
-            yield path
+        yield path
         path = path.rpartition("/")[0]
 
 

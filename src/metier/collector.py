@@ -28,6 +28,14 @@ class CollectorOff:
     def __exit__(self, *_error: object) -> None:
         """Turn it on again, if it was."""
         with CollectorOff.lock:
-            CollectorOff.inside -= 1
+            CollectorOff.inside = max(0, CollectorOff.inside - 1)  # whoever forked while inside was counted out before
             if not CollectorOff.inside and CollectorOff.was_on:
                 gc.enable()
+
+    @classmethod
+    def renew(cls) -> None:
+        """In a forked process, count nobody as inside: whoever was may have been another thread, which did not come along."""
+        cls.lock = RLock()
+        if cls.inside and cls.was_on:
+            gc.enable()
+        cls.inside = 0

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from metier.discover import disk
+from metier.errors import UsageError
 from metier.light import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Literal
 
     from metier.app import Library
     from metier.model import Body, Card
+    from metier.usage.db import Count
     from metier.usage.report import Usage
 
     What = Literal["view", "load", "read", "run", "failure", ""]
@@ -22,49 +25,79 @@ FILE = "usage.db"
 BATCH = 64
 """So many uses wait before they are written together, where nothing else is written in between."""
 SECOND = 1_000_000_000
+UNWRITTEN = "uses of skills could not be written down"
 OFF = "counting is off: 'usage = false' in the configuration"
 NOWHERE = "there is no place to keep counts: set METIER_HOME or HOME"
+MOST_DAYS = 36_500
 
 
 class Tally:
-    """Uses that wait to be written down: one of the things a library does after its answer."""
+    """The uses of one library that wait to be written down. Any thread may add to them, and none waits for another."""
 
     def __init__(self, library: Library) -> None:
         """Begin with none."""
         self.library = library
+        self.added: list[tuple[str, str, str, int, int]] = []
+        """Grows at its end and is taken from its beginning, each in one step, so that nothing falls in between."""
         self.waiting: dict[tuple[str, str], list[int]] = {}
-        self.uses = 0
+        """What was added, summed up; what could not be written stays here. Only for whoever has the library alone."""
 
     def add(self, path: str, name: str, what: str, tokens: int) -> None:
         """Count one use."""
+        library = self.library
+        self.added.append((path, name, what, tokens, library.ports.clock_ns() // SECOND))
+        if self not in library.later:  # after it was added: had it just been taken out of there, it would be forgotten
+            library.later.append(self)
+        if len(self.added) >= BATCH and library.alone.acquire(blocking=False):
+            try:
+                self()
+            finally:
+                library.alone.release()
+
+    def __call__(self) -> None:
+        """Write down what waits, as far as that can be done at once; what cannot stays for the next time, and is said."""
+        while self.added:
+            self._sum(*self.added.pop(0))
+        library = self.library
+        if not self.waiting or not library.data:
+            return
+        from metier.usage.db import Count, add
+
+        counts = [Count(path, name, *numbers) for (path, name), numbers in self.waiting.items()]
+        trouble = add(library.data, library.home, counts, library.ports.clock_ns() // SECOND)
+        if not trouble:
+            self.waiting.clear()
+            return
+        if self.once_more not in library.closing:
+            library.closing.append(self.once_more)
+        if not any(warning.startswith(UNWRITTEN) for warning in library.warnings):
+            library.warnings.append(f"{UNWRITTEN}: {trouble}")
+
+    def once_more(self) -> None:
+        """Try again at the end: whoever closes the library settles it after this."""
+        self.library.closing.remove(self.once_more)
+        self.library.later.append(self)
+
+    def _sum(self, path: str, name: str, what: str, tokens: int, at: int) -> None:
         numbers = self.waiting.setdefault((path, name), [0] * 7)
         for column in COLUMNS[what]:
             numbers[column] += 1
         numbers[5] += max(0, tokens)
-        numbers[6] = self.library.ports.clock_ns() // SECOND
-        self.uses += 1
-        if self.uses >= BATCH:
-            self()
-
-    def __call__(self) -> None:
-        """Write down what waits. Where that cannot be done, the uses are not counted, and nothing else happens."""
-        from metier.usage.db import Count, add
-
-        waiting, self.waiting, self.uses = self.waiting, {}, 0
-        if waiting and self.library.data:
-            counts = [Count(path, name, *numbers) for (path, name), numbers in waiting.items()]
-            add(self.library.data, self.library.home, counts, self.library.ports.clock_ns() // SECOND)
+        numbers[6] = max(numbers[6], at)
 
 
 def note(library: Library, card: Card | Body, what: What, tokens: int = 0) -> None:
     """Count one use of a skill, and the tokens of it that were disclosed. Never raises; written when the library settles."""
-    if not what or not library.settings.usage or not library.data:
-        return
-    tally = next((task for task in library.later if isinstance(task, Tally)), None)
-    if tally is None:
-        tally = Tally(library)
-        library.later.append(tally)
-    tally.add(card.path, card.name, what, tokens)
+    if what and library.settings.usage and library.data:
+        _tally(library).add(card.path, card.name, what, tokens)
+
+
+def _tally(library: Library) -> Tally:
+    """Give the one tally of a library. It belongs to this module alone, so it is no part of what a library says of itself."""
+    kept = vars(library)
+    found = kept.get("_tally") or kept.setdefault("_tally", Tally(library))
+    assert isinstance(found, Tally)
+    return found
 
 
 def usage(library: Library, *, days: int = 30) -> Usage:
@@ -72,6 +105,7 @@ def usage(library: Library, *, days: int = 30) -> Usage:
     from metier.usage import db, report
     from metier.usage.alike import alike
 
+    _check(days)
     _settle(library)
     now = library.ports.clock_ns() // SECOND
     counts = db.read(library.data) if library.data else db.Counts()
@@ -79,12 +113,33 @@ def usage(library: Library, *, days: int = 30) -> Usage:
     visible = [card for card in cards if card.state == "visible"]
     new = {(card.path, card.name): _there_since(card.path, now) for card in visible if (card.path, card.name) not in counts.seen}
     trouble = ""
-    if library.settings.usage and library.data and not counts.trouble and (new or not counts.began):
+    if library.settings.usage and library.data and not counts.trouble and (new or not counts.began or db.ahead(counts, now)):
         trouble = db.see(library.data, library.home, new, now)
-    pairs = alike((card.path, card.name, card.description) for card in visible)
-    made = report.usage(counts._replace(trouble=counts.trouble or trouble), cards, {**counts.seen, **new}, pairs, now, days)
+    pairs = alike(((card.path, card.name, card.description) for card in visible),
+                  told=lambda count: library.progress("descriptions", count))  # fmt: skip
+    counts = counts._replace(trouble=counts.trouble or trouble, seen={**counts.seen, **new})
+    made = report.usage(counts, cards, _elsewhere(counts.used, cards), pairs, now, days)
     why = NOWHERE if not library.data else "" if library.settings.usage else OFF
     return made._replace(notes=[why, *made.notes]) if why else made
+
+
+def _check(days: object) -> None:
+    if not isinstance(days, int) or isinstance(days, bool) or not 0 < days <= MOST_DAYS:
+        shown = "".join(char if char.isprintable() else "?" for char in repr(days)[:40])
+        raise UsageError(f"days cannot be {shown}", hint=f"give a whole number from 1 to {MOST_DAYS:,}")
+
+
+def _elsewhere(used: Iterable[Count], cards: Iterable[Card]) -> frozenset[str]:
+    """Give the places of skills that were counted and are not asked about now, but lie where they lay."""
+    here = {card.path for card in cards}
+    return frozenset(here | {path for path in {one.path for one in used} - here if _is_there(path)})
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return disk.is_there(path)
+    except ValueError:  # no path at all: the file of counts may hold anything
+        return False
 
 
 def stats_of(library: Library) -> dict[str, tuple[int, int]]:
@@ -102,9 +157,8 @@ def stats_of(library: Library) -> dict[str, tuple[int, int]]:
 
 def _settle(library: Library) -> None:
     """Write down what this library itself has counted so far."""
-    for task in library.later:
-        if isinstance(task, Tally):
-            task()
+    with library.alone:
+        _tally(library)()
 
 
 def _there_since(path: str, now: int) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from metier.closest import closest
-from metier.disclose.catalogue import Disclosure, Telling, disclose, ordered
+from metier.disclose.catalogue import Disclosure, Telling, disclose, ordered, remembered
 from metier.disclose.forms import FORMS
 from metier.errors import UsageError
 from metier.light import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from metier.app import Library
     from metier.model import Why
     from metier.settings import Prompting
@@ -20,6 +22,8 @@ CAP = 10_000
 SHARE = 2
 """Of a hundred tokens of the window, how many are for skills when nobody says otherwise (CX-52)."""
 HUNDRED = 100
+DIGITS = 12
+"""Of a budget in tokens, more than any model's window has."""
 SMALL_WINDOW = 8_192
 """Tokens of a window below which skills are told by name alone (ZE-37)."""
 MODES = ("auto", "full", "compact")
@@ -34,7 +38,8 @@ class Wish(NamedTuple):
     format: str = ""
     mode: str = "auto"
     task: str = ""
-    previous: Disclosure | None = None
+    previous: Disclosure | dict[str, Any] | None = None
+    """An earlier catalogue, or what `--json` gave of it."""
 
 
 def catalogue(library: Library, wish: Wish) -> Disclosure:
@@ -53,7 +58,18 @@ def catalogue(library: Library, wish: Wish) -> Disclosure:
         from metier import counting
 
         telling = telling._replace(stats=counting.stats_of(library))
-    return disclose(ordered(cards, prompt.order), telling, wish.previous)
+    return disclose(ordered(cards, prompt.order), telling, _previous(wish.previous))
+
+
+def _previous(given: object) -> Disclosure | None:
+    """Take an earlier catalogue as it was, or as its JSON."""
+    if given is None or isinstance(given, Disclosure):
+        return given
+    found = remembered(given)
+    if found is None:
+        hint = "give what an earlier catalogue() returned, or the whole document of metier prompt --json"
+        raise UsageError("that is no earlier catalogue", hint=hint)
+    return found
 
 
 def with_budget(library: Library, answer: Why) -> Why:
@@ -75,7 +91,14 @@ def _kept_out(library: Library, path: str) -> str:
     budget = f"the prompt's budget of {told.budget:,} tokens"
     if row is None:
         return f"left out of the catalogue by {budget}; it can still be searched for"
-    return f"its description is shortened by {budget}" if row[2] != row[3] else ""
+    if row[2] == row[3]:
+        return ""
+    if 0 < library.settings.prompt.window < SMALL_WINDOW:
+        return f"told by its name alone: the window is smaller than {SMALL_WINDOW:,} tokens"
+    category = next((card.category for card in library.contents().cards if card.path == path), "")
+    if category and category in library.settings.prompt.names_only:
+        return f"told by its name alone: prompt.names_only has its category {category}"
+    return f"its description is shortened by {budget}"
 
 
 def budget_of(asked: int | str | None, window: int, prompt: Prompting) -> int:
@@ -85,25 +108,25 @@ def budget_of(asked: int | str | None, window: int, prompt: Prompting) -> int:
     text = str(asked).strip()
     if text.endswith("%"):
         return _share(text, window)
-    try:
-        tokens = int(text)
-    except ValueError:
-        raise _wrong(asked) from None
-    if tokens < 1 or isinstance(asked, bool):
+    if not _is_number(text) or not int(text):
         raise _wrong(asked)
-    return tokens
+    return int(text)
 
 
 def _share(text: str, window: int) -> int:
-    try:
-        share = float(text[:-1])
-    except ValueError:
-        raise _wrong(text) from None
+    whole, point, part = text[:-1].strip().partition(".")
+    if not _is_number(whole) or (point and not _is_number(part)):
+        raise _wrong(text)
+    share = float(f"{whole}.{part or 0}")
     if not 0 < share <= HUNDRED:
         raise _wrong(text)
     if not window:
         raise UsageError(f"'{text}' of which window?", hint="give --window N, the model's context in tokens, or set prompt.window")
     return max(int(window * share / HUNDRED), 1)
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= DIGITS
 
 
 def _wrong(asked: object) -> UsageError:

@@ -67,12 +67,13 @@ class Finder:
     _now: tuple[pipeline.Glance | None, pipeline.Catalogue | None] = (None, None)
     _told: Stamps | None = None
     """Each skill as the last `reload` found it."""
-    _trees: dict[str, Tree]
+    _trees: dict[str, Tree] | None = None
+    """What was remembered of each skill's files, once somebody wanted to know of those."""
 
     def __new__(cls, *_given: object) -> Self:
         """Make what every library has, however it is opened."""
         made = super().__new__(cls)
-        made.alone, made.dropped, made.closing, made._trees = RLock(), [], [], {}
+        made.alone, made.dropped, made.closing = RLock(), [], []
         return made
 
     # --- finding
@@ -104,12 +105,13 @@ class Finder:
     def listing(self) -> str:
         """Give the JSON document of a plain list, as made before when nothing has changed since."""
         glanced = self.glance()
+        before = self._now
 
         def make() -> tuple[str, Facts]:
             # The text made here is kept for the next time, so the cards need not be kept as well.
             found = pipeline.catalogue(glanced, self._policy, self.ports._replace(later=lambda _task: None))
             with self.alone:
-                if self._now[0] is glanced:  # else somebody has looked again meanwhile
+                if self._now is before and before[0] is glanced:  # else somebody has looked again meanwhile, or begun anew
                     self._now = glanced, found
             listed = [card for card in found.cards if card.state in LISTED]
             return listing_json(listed, found.cards, self._problems(found), found.truncated), found.facts
@@ -159,18 +161,29 @@ class Finder:
 
         touched = tuple(touched)
         with self.alone:
-            old = self._told if self._told is not None else changes.stamps(self.glance(), self.contents())
+            old = self.told()
             self.settle()
             glanced, found = self._made(self._look())
             new, now = changes.stamps(glanced, found), self.ports.clock_ns()
             if touched or deep:
+                self._trees = {} if self._trees is None else self._trees
                 change = changes.between_trees(old, new, self._trees, touched, now, deep=deep)
             else:
                 change = changes.between(old, new)
-                changes.refreshed(self._trees, change, now)
+                if self._trees is not None:
+                    changes.refreshed(self._trees, change, now)
             self._now, self._told = (glanced, found), new
             self._let_go(change)
         return change
+
+    def told(self) -> Stamps:
+        """Give what the next `reload` is compared with: each skill as the last one found it, or else as it is known now."""
+        from metier import changes
+
+        with self.alone:
+            if self._told is None:
+                self._told = changes.stamps(self.glance(), self.contents())
+            return self._told
 
     def _let_go(self, change: Change) -> None:
         """Drop what hangs on skills that are not as they were: their place in the session, and whatever others made of them."""
@@ -229,10 +242,19 @@ class Finder:
             return glanced, pipeline.catalogue(glanced, self._policy, self.ports)
 
     def forget(self) -> None:
-        """Let go of what was seen: the next question looks again."""
+        """Let go of what was seen: the next question looks again. What was told stays, or nobody would hear what changed since."""
         with self.alone:
-            self._now, self._told = (None, None), None
-            self._trees.clear()
+            self._now = (None, None)
+
+    def rejudge(self) -> None:
+        """Let the cards be made anew of what was seen, as when another conversation begins: the disk is not looked at again."""
+        with self.alone:
+            self._now = (self._now[0], None)
+
+    def renew(self) -> None:
+        """Let go of a lock whose holder stayed behind, in a forked process."""
+        self.alone = RLock()
+        CollectorOff.renew()
 
     def settle(self) -> None:
         """Do what waited until after the answer: keep what was learnt for the next time."""

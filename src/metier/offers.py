@@ -6,7 +6,10 @@ from metier.light import NamedTuple
 
 
 class Section(NamedTuple):
-    """A part of a body, by its heading: loaded alone, it costs only itself."""
+    """A part of a body, by its heading: loaded alone, it costs only itself.
+
+    `tokens` is what the content costs, without the marks that `disclosed` may add; `line` is counted within the body.
+    """
 
     name: str
     section: str

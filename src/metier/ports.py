@@ -74,6 +74,9 @@ class Machine(Protocol):
     def has_file(self, path: str) -> bool:
         """Tell whether a file exists below the home folder."""
 
+    def refusal(self, name: str) -> str:
+        """Say why a variable is given to no skill, whatever it declares (HE-20); nothing when one may have it."""
+
     def has_package(self, name: str) -> bool:
         """Tell whether a Python distribution is installed where skills' scripts would find it."""
 

@@ -13,11 +13,11 @@ from metier.disclose import levels
 from metier.discover import disk
 from metier.errors import MetierError, RefusedError
 from metier.model import Needs
-from metier.resolve.needs import missing_of, missing_servers, readiness_of, usable_names
+from metier.resolve.needs import help_of, missing_of, missing_servers, never_given, readiness_of, usable_names
 from metier.secrets.db import KeyringStore
 from metier.secrets.disk import FileStore
 from metier.secrets.memory import SessionStore
-from metier.secrets.names import refusal, wrong_with
+from metier.secrets.names import wrong_with
 from metier.secrets.vault import Vault
 from metier.standard.asks import Ask, asks_of
 from metier.standard.frontmatter import FRONTMATTER_BYTES
@@ -51,7 +51,11 @@ class Server(NamedTuple):
     command: str
     missing: bool
     offer: bool = False
-    """Whether a person is to be offered to install it or to go on without: once in a session."""
+    """Whether a person is to be offered to install it or to go on without: once in a session.
+
+    Writing it into the agent's MCP configuration, and looking at its policy again before that, is the host's part: metier
+    changes no other program's configuration.
+    """
 
 
 class CredentialFile(NamedTuple):
@@ -61,6 +65,8 @@ class CredentialFile(NamedTuple):
     there: bool
     reason: str = ""
     """Why it does not count."""
+    copied: bool = False
+    """Whether it is reached through a link, and a run is therefore lent a copy of it: the link could be turned elsewhere."""
 
 
 class Prepared(NamedTuple):
@@ -84,10 +90,12 @@ class Prepared(NamedTuple):
     skipped: list[str]
     """What is missing and was not given, or was asked for before in the same conversation."""
     problems: list[str]
+    reason: str
+    """Why it is not available, in words; nothing when it is."""
 
 
 class RunPlan(NamedTuple):
-    """How a script would be run: a value to look at before anything happens."""
+    """How a script would be run: a value to look at before anything happens. To do as it says is the runner's part."""
 
     name: str
     script: str
@@ -98,6 +106,9 @@ class RunPlan(NamedTuple):
     """Names of the variables that it would be given."""
     refused: list[str]
     """Names that it declares and is never given."""
+    files: list[CredentialFile]
+    """The files that it asks for: those that are `there` would be lent to read and not to write, and of one that is `copied`
+    the runner makes the copy."""
     network: bool
     writable: list[str]
     allowed: bool
@@ -126,22 +137,29 @@ def prepare(library: Library, name: str) -> Prepared:
     card = library.resolve(name)
     needs, asks, sidecar = _declared(card)
     missing = missing_of(needs, library.machine, library.settings, usable_names(library.contents().cards))
-    readiness, _why = readiness_of(missing, needs.systems, library.platform)
-    refused = [(ask.name, why) for ask in asks if (why := refusal(ask.name, library.env, library.machine.refused))]
-    never = {name for name, _why in refused}
+    never = never_given((ask.name for ask in asks), library.machine)
+    readiness, reason = readiness_of(missing, needs.systems, library.platform, never)
+    if _is_gated(card):
+        readiness, reason = card.readiness, card.reasons[0]
     return Prepared(
-        card.name, "unsupported" if card.readiness == "unsupported" else readiness, missing,
-        [ask for ask in asks if ask.name not in never], refused, _servers(needs, sidecar, library.settings.mcp_servers),
-        needs.help if any(missing.values()) else "", [_file(library, path) for path in needs.files], card.path,
-        library.digest(card), card.state, [], [], _troubles(library),
+        card.name, readiness, missing, [ask for ask in asks if ask.name not in never], list(never.items()),
+        _servers(needs, sidecar, library.settings.mcp_servers), help_of(needs, missing),
+        [_file(library, path) for path in needs.files], card.path, library.digest(card), card.state, [], [], _troubles(library),
+        reason,
     )  # fmt: skip
 
 
-def setup(library: Library, name: str, ask: Callable[[Ask], str | None], *, store: str = "", consent: bool = False) -> Prepared:
-    """Ask for what a skill declares, needs and lacks, once each, and keep what is given; `ask` gives nothing to skip.
+def _is_gated(card: Card) -> bool:
+    """Tell whether a gate holds a skill back because it is for another system; its own prose about systems is no gate."""
+    return card.held == "gate" and card.readiness == "unsupported"
 
-    A skill that may not be loaded is not asked for either: its words are then a stranger's wish for a secret. `consent` is a
-    person's yes where loading asks for one. Nothing is kept before every question is answered.
+
+def setup(library: Library, name: str, ask: Callable[[Ask], str | None], *, store: str = "", consent: bool = False) -> Prepared:
+    """Ask for what a skill declares and lacks, once each, and keep what is given; `ask` gives nothing to skip.
+
+    First what it needs, then what it can do without. A skill that may not be loaded or run is not asked for either: its words
+    are then a stranger's wish for a secret. `consent` is a person's yes where loading asks for one. Nothing is kept before
+    every question is answered.
     """
     card = library.resolve(name)
     _may_ask(library, card, consent=consent)
@@ -150,7 +168,8 @@ def setup(library: Library, name: str, ask: Callable[[Ask], str | None], *, stor
     session = library.session
     kind = store or library.settings.secret_store or "session"
     secrets = vault(library)
-    fresh = [one for one in lacking if one.name not in session.asked]
+    spare = [one for one in before.asks if one.optional and not library.machine.has_env(one.name)]
+    fresh = [one for one in (*lacking, *spare) if one.name not in session.asked]
     if fresh:
         secrets.ready(kind)
     problems: list[str] = []
@@ -165,7 +184,7 @@ def setup(library: Library, name: str, ask: Callable[[Ask], str | None], *, stor
     if given:
         recording.record(library, "setup", "stored", name=card.name, digest=before.digest, path=card.path, variables=list(given),
                          store=kind)  # fmt: skip
-        library.forget()
+        library.rejudge()
     after = prepare(library, card.path) if given else before
     return after._replace(
         stored=list(given), skipped=[one.name for one in lacking if one.name not in given],
@@ -174,7 +193,7 @@ def setup(library: Library, name: str, ask: Callable[[Ask], str | None], *, stor
 
 
 def plan_run(library: Library, name: str, script: str, arguments: Sequence[str] = ()) -> RunPlan:
-    """Say how a script of a skill would be run, and whether it may be. Nothing is run."""
+    """Say how a script of a skill would be run, and whether it may be. Nothing is run, and a store that fails is a reason."""
     ready = prepare(library, name)
     card = library.resolve(name)
     reasons: list[str] = []
@@ -183,14 +202,25 @@ def plan_run(library: Library, name: str, script: str, arguments: Sequence[str] 
     if path and not interpreter:
         reasons.append(f"no interpreter is known for {script}")
     action = _forbidden(library, card, reasons)
-    if ready.readiness != "available":
-        reasons.append(readiness_of(ready.missing, (), library.platform)[1] or "it is not made for this system")
+    given, troubles = _granted(library, ready.asks)
+    lacking = readiness_of(ready.missing, (), library.platform, dict(ready.refused))[1]
+    reasons += [text for text in (lacking, *troubles) if text]
     allowed, asked = not reasons, action == "ask" or card.state == "ask"
+    if ready.reason and ready.reason not in reasons:
+        reasons.append(ready.reason)  # its own words about systems are worth a word, and forbid nothing
     if asked:
         reasons.append("running it needs a person's yes")
-    given = [one.name for one in ready.asks if library.machine.has_env(one.name)]
     return RunPlan(card.name, script, path, interpreter, list(arguments), given, [name for name, _why in ready.refused],
-                   network=False, writable=[], allowed=allowed, asks=asked, reasons=reasons, digest=ready.digest)  # fmt: skip
+                   ready.files, network=False, writable=[], allowed=allowed, asks=asked, reasons=reasons,
+                   digest=ready.digest)  # fmt: skip
+
+
+def _granted(library: Library, asks: Sequence[Ask]) -> tuple[list[str], list[str]]:
+    """Name the variables that a run would be given; where a store cannot be used, none, and what is wrong with it."""
+    try:
+        return list(vault(library).granted(ask.name for ask in asks)), []
+    except MetierError as error:
+        return [], [error.message]
 
 
 def _forbidden(library: Library, card: Card, reasons: list[str]) -> Action:
@@ -248,9 +278,10 @@ def _offered(library: Library, server: Server) -> Server:
 
 
 def _file(library: Library, path: str) -> CredentialFile:
-    if library.machine.has_file(path):
-        return CredentialFile(path, there=True)
-    plain = path.removeprefix("~/")
+    real, plain = library.machine.file_of(path), path.removeprefix("~/")
+    if real is not None:
+        direct = disk.absolute(plain, disk.real(library.home or "/"), library.home)
+        return CredentialFile(path, there=True, copied=real != direct)
     if plain.startswith(("/", "~")) or ".." in plain.split("/"):
         return CredentialFile(path, there=False, reason="it does not lie in the home folder")
     if disk.kind_of(f"{library.home}/{plain}") is None:
@@ -271,10 +302,15 @@ def _may_ask(library: Library, card: Card, *, consent: bool) -> None:
     """Refuse to ask a person for anything on behalf of a skill that may not be loaded."""
     if card.held in {"disabled", "invalid"}:
         raise RefusedError(f"'{card.name}' is {card.state}: {card.reasons[0]}", hint=f"see: metier why {card.name}", code=card.held)
-    action = library.trust(card.path).phases["load"]
-    if action == "block":
-        raise RefusedError(f"'{card.name}' may not be loaded, so nothing is asked for it", code="blocked",
-                           hint=f"see: metier trust show {card.name}")  # fmt: skip
+    if _is_gated(card):
+        raise RefusedError(f"'{card.name}' does not work here, so nothing is asked for it: {card.reasons[0]}", code="unsupported",
+                           hint=f"see: metier why {card.name}")  # fmt: skip
+    standing = library.trust(card.path)
+    action = standing.phases["load"]
+    if "block" in {action, standing.phases["run"]}:
+        what = "loaded" if action == "block" else "run"
+        raise RefusedError(f"'{card.name}' may not be {what}, so nothing is asked for it: {'; '.join(standing.reasons)}",
+                           code="blocked", hint=f"see: metier trust show {card.name}")  # fmt: skip
     if action == "ask" and not consent:
         raise RefusedError(f"'{card.name}' needs your approval before anything is asked for it", code="ask",
                            hint=f"look at it: metier show {card.name}; then: metier trust approve {card.name}")  # fmt: skip
@@ -319,7 +355,7 @@ def keep(library: Library, name: str, value: str, store: str) -> None:
     """Keep a value that a person gives, whichever skill will ask for it, and note the name down."""
     vault(library).put(name, value, store)
     recording.record(library, "secret", "stored", variables=[name], store=store)
-    library.forget()
+    library.rejudge()
 
 
 def drop(library: Library, name: str) -> bool:
@@ -327,7 +363,7 @@ def drop(library: Library, name: str) -> bool:
     dropped = vault(library).drop(name)
     if dropped:
         recording.record(library, "secret", "dropped", variables=[name])
-        library.forget()
+        library.rejudge()
     return dropped
 
 

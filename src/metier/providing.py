@@ -8,14 +8,14 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.disclose import providers as rules
+from metier.disclose import message as messages, providers as rules
 from metier.disclose.pages import RESOURCE_BYTES, page
 from metier.disclose.tokens import estimate
 from metier.errors import SourceError
-from metier.trust.boundary import disclosed
+from metier.trust.boundary import disclosed, shown_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from metier.app import Library
     from metier.disclose.pages import Page
@@ -36,33 +36,34 @@ class Gathered(NamedTuple):
     warnings: list[str]
     errors: list[Trouble]
 
+    def page(self, authority: str = "", cursor: str = "") -> Listed:
+        """Give a page of them as a model may be told, of one authority or of all (CX-59)."""
+        return rules.listed(self.packages, authority, cursor)
+
 
 def packages(library: Library) -> Gathered:
     """Ask every provider; one that fails does not keep the others from being heard."""
     found = rules.Takings()
-    ends = library.ports.clock_ns() + rules.SECONDS * SECOND
     asked: set[str] = set()
     for provider in library.providers:
         authority = _authority(provider)
         fault = rules.authority_fault(authority)
         if fault or authority in asked:
             fault = fault or "is another provider's already; put a name after a colon"
-            found.errors.append(rules.Trouble(rules.one_line(authority, 80), f"the authority {fault}"))
+            found.errors.append(rules.Trouble(rules.one_line(authority, 80), f"not asked: the authority {fault}"))
         else:
             asked.add(authority)
             found.begin()
-            _ask(library, provider, authority, found, ends)
+            _ask(library, provider, authority, found)
     return Gathered(list(found.packages.values()), found.bounded(), found.errors)
 
 
-def _ask(library: Library, provider: Provider, authority: str, found: Takings, ends: int) -> None:
+def _ask(library: Library, provider: Provider, authority: str, found: Takings) -> None:
     """Take the pages of one provider, until its end or a limit."""
+    ends = library.ports.clock_ns() + rules.SECONDS * SECOND
     cursor, known = "", {""}
     for number in range(rules.PAGES):
-        if library.ports.clock_ns() >= ends:
-            _stopped(found, authority, number, f"there was no answer within {rules.SECONDS} seconds")
-            return
-        answer = _page(provider, cursor)
+        answer = _page(provider, cursor, lambda: library.ports.clock_ns() >= ends)
         if answer is None:
             _stopped(found, authority, number, "listing its skills failed")
             return
@@ -76,6 +77,9 @@ def _ask(library: Library, provider: Provider, authority: str, found: Takings, e
             found.warn(f"{authority}: gave the same cursor twice; what comes after is left out")
             return
         known.add(cursor)
+        if library.ports.clock_ns() >= ends:
+            _stopped(found, authority, number + 1, f"it took more than {rules.SECONDS} seconds")
+            return
     found.warn(f"{authority}: more than {rules.PAGES} pages; the rest is left out")
 
 
@@ -87,22 +91,23 @@ def _stopped(found: Takings, authority: str, number: int, why: str) -> None:
         found.warn(f"{authority}: {why}; {number} page{'s' if number > 1 else ''} of it counted")
 
 
-def _page(provider: Provider, cursor: str) -> tuple[Sequence[object], str] | None:
+def _page(provider: Provider, cursor: str, is_late: Callable[[], bool]) -> tuple[Sequence[object], str] | None:
+    """Take one page, and as much of it as comes in time; then there are more, as if its cursor said so."""
     try:
         answer = provider.list(cursor)
         following: object = answer[1]
+        offered: list[object] = []
         # Never more than could be taken: a list without end must not be walked to its end.
-        offered = list(islice(answer[0], rules.VISIBLE + rules.HIDDEN + 1))
+        for package in islice(answer[0], rules.VISIBLE + rules.HIDDEN + 1):
+            offered.append(package)
+            if not isinstance(answer[0], (list, tuple)) and is_late():
+                following = following or "-"
+                break
     except Exception:  # noqa: BLE001 - whatever a provider does wrong is its own
         return None
     if not isinstance(following, str) or rules.handle_fault(following or "-"):
         return None
     return offered, following
-
-
-def listing(library: Library, authority: str = "", cursor: str = "") -> Listed:
-    """Give one page of what providers offer, as a model asks for it."""
-    return rules.listed(packages(library).packages, authority, cursor)
 
 
 def read(library: Library, package: Package, resource: str = "", cursor: str = "") -> Page:
@@ -114,6 +119,18 @@ def read(library: Library, package: Package, resource: str = "", cursor: str = "
     given = page(text, cursor, count=estimate if library.counter is None else library.counter.count)
     name = rules.one_line(package.name, rules.NAME_LENGTH)
     return given._replace(name=name, file=wanted, disclosed=disclosed(name, given.content, LEVEL), level=LEVEL)
+
+
+def prompt_of(library: Library, package: Package) -> tuple[str, str]:
+    """Give a package's instructions as they go into a message, cut where they are long, and the warning that says so (CX-47)."""
+    wanted = rules.resource_in(package, "")
+    text = _text(library, package, wanted)
+    if text is None:
+        raise SourceError(rules.FAILED, hint="try again, or look at what the provider reports")
+    name = rules.one_line(package.name, rules.NAME_LENGTH)
+    kept, warning = messages.provided(name, text)
+    skill = messages.Loaded(name, shown_name(name), wanted, "", disclosed(name, kept, LEVEL))
+    return messages.mentioned(skill).text, warning
 
 
 def _text(library: Library, package: Package, resource: str) -> str | None:

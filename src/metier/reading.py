@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from metier import counting, skillfile
+from metier import counting, filling, skillfile
 from metier.disclose import levels
 from metier.disclose.tokens import estimate
 from metier.discover import disk, trees
 from metier.errors import IntegrityError, NotFoundError, RefusedError
 from metier.light import NamedTuple
 from metier.model import Body, Card, Digest, File, Needs, Root, Why
-from metier.resolve.needs import missing_of, usable_names
+from metier.resolve.needs import help_of, missing_of, usable_names
 from metier.standard.document import MAX_FILE_BYTES, read_document
 from metier.standard.needs import read_needs
 from metier.trust.boundary import disclosed
@@ -63,9 +63,11 @@ def load_for_model(library: Library, name: str, *, consent: bool = False) -> Loa
 
     card = _readable(library, name)
     body = _body(library, card, consent=consent)
-    known = body.digest is not None and library.session.loaded.get(card.path) == body.digest
-    folder = card.path if card.kind == "skill-md" else card.path.rpartition("/")[0]
-    text = wrap.already(card.name) if known else wrap.wrapped(card.name, folder, body.disclosed, _resources(card))
+    given = filling.filled(library, card, body.content, body.level, shell=filling.shell_of(library, card, body))
+    known = body.digest is not None and library.session.loaded.get(card.path) == body.digest and not given.varies
+    config = filling.config_of(library, card.name, body.fields)
+    folder = filling.folder_of(card)
+    text = wrap.already(card.name) if known else wrap.wrapped(card.name, folder, given.disclosed, _resources(card), config)
     library.session.loaded[card.path] = body.digest or ""
     tokens = _count(library)(text)
     counting.note(library, card, "load", tokens)
@@ -99,8 +101,8 @@ def section_of(library: Library, name: str, heading: str, *, consent: bool = Fal
     body = _body(library, card, consent=consent)
     part = section_named(card.name, heading, _parts(library, card, body))
     counting.note(library, card, "read", part.tokens)
-    shown = disclosed(card.name, part.content, body.level)
-    return Section(card.name, part.heading, part.level, part.line, part.tokens, part.content, shown)
+    shown = filling.filled(library, card, part.content, body.level)
+    return Section(card.name, part.heading, part.level, part.line, part.tokens, part.content, shown.disclosed)
 
 
 def _parts(library: Library, card: Card, body: Body) -> list[Part]:
@@ -128,7 +130,9 @@ def page_of(library: Library, name: str, file: str | None = None, cursor: str = 
         text, level = found.content, found.level
     given = page(text, cursor, count=_count(library))
     counting.note(library, card, "read", given.tokens)
-    return given._replace(name=card.name, file=relative, disclosed=disclosed(card.name, given.content, level), level=level)
+    text = given.content  # the variables of a skill are those of its instructions, not of every file beside them
+    shown = filling.filled(library, card, text, level).disclosed if file is None else disclosed(card.name, text, level)
+    return given._replace(name=card.name, file=relative, disclosed=shown, level=level)
 
 
 def _count(library: Library) -> Callable[[str], int]:
@@ -152,8 +156,9 @@ def _body(library: Library, card: Card, *, consent: bool, whole: bool = False) -
     return Body(
         card.name, document.description, content, levels.linked_files(files), levels.words(document.fields, "tags"),
         levels.words(document.fields, "related_skills"), card.readiness, missing,
-        needs.help if any(missing.values()) else "", _count(library)(content), card.path, standing.digest, _state(card, standing),
-        document.fields, card.diagnostics, disclosed(card.name, content, standing.level), standing.level, standing.verdict,
+        help_of(needs, missing), _count(library)(content), card.path, standing.digest, _state(card, standing),
+        document.fields, card.diagnostics, filling.filled(library, card, content, standing.level).disclosed, standing.level,
+        standing.verdict,
     )  # fmt: skip
 
 

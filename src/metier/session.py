@@ -9,9 +9,11 @@ from __future__ import annotations
 class Session:
     """What is true of one conversation, and ends with it."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, key: bytes = b"") -> None:
         """Begin with nothing."""
         self.name = name
+        self.key = key
+        """What makes the notes of this conversation's messages its own. A skill may learn the name, and never this."""
         self.loaded: dict[str, str] = {}
         """The digest under which each skill, by its path, was last given to the model."""
         self.asked: set[str] = set()

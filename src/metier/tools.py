@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from metier import counting, reading, recording, skillfile
 from metier.disclose import pages
-from metier.disclose.schemas import USUAL_HITS, fault_in, known, schemas
+from metier.disclose.schemas import ACTIONS, USUAL_HITS, fault_in, fault_in_action, handle, known, schemas
 from metier.disclose.tokens import estimate
 from metier.disclose.wire import plain
 from metier.errors import MetierError, NotFoundError, RefusedError, UsageError
 from metier.model import Body, Card, Needs
+from metier.resolve.needs import helps_with, lacks, never_given, readiness_of
 from metier.standard.names import nearest, one_line
 from metier.standard.needs import read_needs
 from metier.trust.boundary import escaped
@@ -158,21 +159,25 @@ def _ranked(library: Library, query: str, cards: list[Card]) -> Iterable[Card]:
 # --- one skill
 
 
-def _offered(library: Library, name: str) -> Card:
-    """Give the skill that a model may read under this name; refuse every other, with the reason (HE-9)."""
+def _offered(library: Library, name: str, *, to_read: bool = False) -> Card:
+    """Give the skill that a model may use under this name; refuse every other, with the reason (HE-9).
+
+    One that is kept from models may be read nevertheless once a person has named it in this conversation (CX-49).
+    """
     card = _named(library, name)
+    by_hand = to_read and card.held == "model" and card.path in library.session.loaded
     reason = _words(card.reasons[0]) if card.reasons else ""
     shown = one_line(card.name)[:DESCRIPTION_LENGTH]
     if card.held == "disabled":
         raise RefusedError(f"'{shown}' is {reason}", code="disabled", hint=f"the user can show it again: metier enable {shown}")
-    if card.readiness == "unsupported":
+    if card.held == "gate" and card.readiness == "unsupported":  # what its prose says about systems refuses nothing
         refused = RefusedError(f"'{shown}' does not work on this platform: {reason}", code="unsupported", hint="use another skill")
         refused.details["readiness_status"] = card.readiness
         raise refused
     if card.state == "ask":
         raise RefusedError(f"'{shown}' waits for the user's yes: {reason}", code="ask",
                            hint=f"ask the user to look at it: metier show {shown}; then: metier trust approve {shown}")  # fmt: skip
-    if card.state == "invalid" or (card.state == "hidden" and card.held != "unready"):
+    if card.state == "invalid" or (card.state == "hidden" and card.held != "unready" and not by_hand):
         raise RefusedError(f"'{shown}' is not offered to you: {reason}", code=card.state, hint="the user can still name it")
     return card
 
@@ -180,15 +185,9 @@ def _offered(library: Library, name: str) -> Card:
 def _named(library: Library, name: str) -> Card:
     """Give the skill of a name; where there is none, bring up names that are offered and no others."""
     try:
-        return library.resolve(_handle(name))
+        return library.resolve(handle(name))
     except NotFoundError as error:
         raise _unknown(library, name) from error
-
-
-def _handle(name: str) -> str:
-    if not name.strip() or len(name.encode("utf-8", "surrogatepass")) > pages.HANDLE_BYTES or not name.isprintable():
-        raise UsageError("that is not the name of a skill", hint="give a name as skills_list shows it")
-    return name
 
 
 def _unknown(library: Library, name: str) -> NotFoundError:
@@ -203,7 +202,7 @@ def _unknown(library: Library, name: str) -> NotFoundError:
 def _skill_view(
     library: Library, name: str, file_path: str | None = None, section: str | None = None, cursor: str = ""
 ) -> dict[str, Any]:  # fmt: skip
-    card = _offered(library, name)
+    card = _offered(library, name, to_read=True)
     if section is not None and (file_path is not None or cursor):
         raise UsageError("a section is a part of the instructions", hint="give a section without file_path and cursor")
     if section is not None:
@@ -224,7 +223,7 @@ def _viewed(library: Library, card: Card, body: Body, cursor: str) -> dict[str, 
     return {
         "name": name, "description": safe(body.description), "tags": safe(body.tags), "related_skills": safe(body.related_skills),
         **_content(library, card, body, cursor),
-        "path": body.path, "skill_dir": body.path if card.kind == "skill-md" else body.path.rpartition("/")[0],
+        "path": escaped(body.path), "skill_dir": escaped(body.path if card.kind == "skill-md" else body.path.rpartition("/")[0]),
         "linked_files": safe(linked),
         "usage_hint": f"read a linked file with skill_view(name={name!r}, file_path=…)" if linked else "",
         **_readiness(library, card, body),
@@ -242,13 +241,17 @@ def _content(library: Library, card: Card, body: Body, cursor: str) -> dict[str,
     return {"content": page.disclosed, "next_cursor": page.cursor}
 
 
+def _needs(card: Card, fields: dict[str, Any]) -> Needs:
+    sidecar = skillfile.sidecar_at(card.path) if card.kind == "skill-md" else None
+    return read_needs(fields, {}, sidecar)[1] or Needs()
+
+
 def _readiness(library: Library, card: Card, body: Body) -> dict[str, Any]:
     """Say what a skill needs and what of it is missing; names only, never a value."""
-    sidecar = skillfile.sidecar_at(card.path) if card.kind == "skill-md" else None
-    needs, missing = read_needs(body.fields, {}, sidecar)[1] or Needs(), body.missing
+    needs, missing = _needs(card, body.fields), body.missing
     waiting = body.readiness == "setup_needed"
-    lacking = [name for names in missing.values() for name in names]
-    far = waiting and library.settings.host_platform not in {"", "cli"}
+    never = never_given(missing["env"], library.machine)
+    far = waiting and library.settings.host_platform not in {"", "cli"} and any(name not in never for name in missing["env"])
     command = f"metier setup {one_line(body.name)}"
     told: dict[str, Any] = _safe({
         "required_environment_variables": list(needs.env), "required_commands": list(needs.commands),
@@ -257,9 +260,20 @@ def _readiness(library: Library, card: Card, body: Body) -> dict[str, Any]:
         "setup_needed": waiting, "setup_skipped": waiting and any(name in library.session.asked for name in missing["env"]),
         "readiness_status": body.readiness, "setup_help": body.setup_help,
         "gateway_setup_hint": f"secrets are not asked for in a chat; on the machine itself: {command}" if far else "",
-        "setup_note": f"missing before it can be used: {', '.join(lacking)}; the user can run: {command}" if waiting else "",
+        "setup_note": _setup_note(library, body.name, needs, missing),
     })  # fmt: skip
     return told
+
+
+def _setup_note(library: Library, name: str, needs: Needs, missing: Mapping[str, list[str]]) -> str:
+    """Say why a skill is not ready, and what the user can do about it, if anything; on another system, that it may not work."""
+    never = never_given(missing["env"], library.machine)
+    readiness, reason = readiness_of(missing, needs.systems, library.platform, never)
+    if readiness != "setup_needed":
+        return reason and f"it may not work here: {reason}"
+    lacking = "; ".join(lacks(missing, never))
+    able = f"; the user can run: metier setup {one_line(name)}" if helps_with(missing, never) else ""
+    return f"missing before it can be used: {lacking}{able}"
 
 
 def _section(library: Library, card: Card, heading: str) -> dict[str, Any]:
@@ -273,7 +287,7 @@ def _file(library: Library, card: Card, path: str, cursor: str = "") -> dict[str
     """Give one file: its text, page by page where it is long, or what a binary one is."""
     found = reading.file_of(library, card.path, path, noted="")  # a page of it is counted as one
     told = {"name": escaped(found.name), "file": escaped(found.file), "is_binary": found.is_binary, "size": found.size,
-            "mime": found.mime, "sha256": found.sha256, "path": found.path}  # fmt: skip
+            "mime": found.mime, "sha256": found.sha256, "path": escaped(found.path)}  # fmt: skip
     if found.disclosed is None:
         return told
     if not cursor and len(found.disclosed.encode("utf-8", "surrogatepass")) <= pages.PAGE_BYTES:
@@ -284,31 +298,29 @@ def _file(library: Library, card: Card, path: str, cursor: str = "") -> dict[str
 
 
 def _load_skill(library: Library, name: str) -> dict[str, Any]:
-    card = _offered(library, name)
+    card = _offered(library, name, to_read=True)
     loaded = reading.load_for_model(library, card.path)
+    note = _setup_note(library, card.name, _needs(card, skillfile.fields_of(card)), loaded.missing)
     return {"name": escaped(loaded.name), "content": loaded.text, "already_loaded": loaded.already, "tokens": loaded.tokens,
             "readiness_status": loaded.readiness, "missing": _safe(plain(loaded.missing)),
-            "setup_help": escaped(loaded.setup_help), "path": loaded.path, "trust": loaded.level}  # fmt: skip
+            "setup_help": escaped(loaded.setup_help), "setup_note": escaped(note), "path": escaped(loaded.path),
+            "trust": loaded.level}  # fmt: skip
 
 
 def _read_skill_file(library: Library, name: str, path: str, cursor: str = "") -> dict[str, Any]:
-    return _file(library, _offered(library, name), path, cursor)
+    return _file(library, _offered(library, name, to_read=True), path, cursor)
 
 
 # --- doing
 
 
 def _output(text: str, environment: Mapping[str, str]) -> str:
-    """Give what a script printed, without the values that it was lent, and not more than a page."""
-    for name, value in sorted(environment.items(), key=lambda item: -len(item[1])):  # a value may hold another
-        if len(value) >= _GUESSED:
-            text = text.replace(value, f"[{name}]")
-    shown = text.encode("utf-8", "replace")[: pages.PAGE_BYTES].decode("utf-8", "ignore")
+    """Give what a script printed, without the values that it was lent in whatever usual form, and not more than a page."""
+    from metier.secrets.masking import masked  # few sessions run a script
+
+    shown = masked(text, environment).encode("utf-8", "replace")[: pages.PAGE_BYTES].decode("utf-8", "ignore")
     return escaped(shown)
 
-
-_GUESSED = 4
-"""A value shorter than this hides nothing, and is in every text."""
 
 def _run_skill_script(library: Library, name: str, script: str, args: list[str] | None = None) -> dict[str, Any]:
     card = _offered(library, name)
@@ -332,23 +344,23 @@ def _run_skill_script(library: Library, name: str, script: str, args: list[str] 
 
 
 def _skill_manage(library: Library, action: str, name: str, **arguments: Any) -> dict[str, Any]:
-    if action != "create":
-        _named(library, name)
-    parts = {_PARTS[action].get(key, key): value for key, value in arguments.items()}
-    done = library.manage(action, name, **parts)
+    fault = fault_in_action(action, arguments)
+    if fault:
+        raise UsageError(fault, hint=f"it takes: {', '.join(ACTIONS[action]) or 'only a name'}")
+    parts = {ACTIONS[action][key]: value for key, value in arguments.items()}
+    try:
+        done = library.manage(action, name, **parts)
+    except NotFoundError as error:
+        if action == "create" or "available_files" in error.details:
+            raise
+        raise _unknown(library, name) from error  # the names that the error brings up are not all offered
     keys = ("rule", "severity", "path", "line", "why")
     found = [{key: getattr(one, key) for key in keys} for one in done.findings[:_LISTED]]
-    return {"action": done.action, "name": done.name, "path": done.path, "digest": done.digest, "level": done.level,
-            "findings": _safe(found), "staged": done.staged, "message": escaped(done.message),
+    return {"action": done.action, "name": escaped(done.name), "path": escaped(done.path), "digest": done.digest,
+            "level": done.level, "findings": _safe(found), "staged": done.staged, "message": escaped(done.message),
             "warnings": [escaped(warning) for warning in done.warnings[:_LISTED]]}  # fmt: skip
 
 
-_FILE = {"file_path": "file", "file_content": "content"}
-_PARTS: dict[str, dict[str, str]] = {
-    "create": {}, "edit": {}, "delete": {}, "write_file": _FILE, "remove_file": _FILE,
-    "patch": {"old_string": "old", "new_string": "new", "file_path": "file"},
-}  # fmt: skip
-"""What the arguments of the tool are called in the library."""
 _HANDLERS: dict[str, Callable[..., dict[str, Any]]] = {
     "skills_list": _skills_list, "skill_view": _skill_view, "skill_manage": _skill_manage, "search_skills": _search_skills,
     "load_skill": _load_skill, "read_skill_file": _read_skill_file, "run_skill_script": _run_skill_script,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from metier.app import Library
     from metier.model import Change
+    from metier.survey import Survey
 
 MANY = 2_000
 """More paths at once than this, and the system may have dropped some: then every tree is looked at."""
@@ -37,12 +38,15 @@ class Watcher:
         """Take what the library knows now for what was told."""
         self.library, self.heard = library, heard
         self.trouble = ""
-        """Why changes are polled for, or what went wrong last: a listener that failed, a configuration that cannot be read."""
+        """Why changes are polled for, where nobody asked for that."""
+        self._faults: dict[str, str] = {}
         self._ear: Ear | None = None
         self._waiting: list[Change] = []
         self._closed = False
-        self._configuration, self._wanted = self._keys(), self._places()
-        library.contents()
+        self._linked: dict[bytes, tuple[str, ...]] = {}
+        self._configuration = self._keys()
+        library.told()
+        self._wanted = self._places()
         library.dropped.append(self._note)
         library.closing.append(self.close)
 
@@ -59,11 +63,26 @@ class Watcher:
         """`notices` when the system tells of changes, `polling` when the disk is looked at from time to time, else `by hand`."""
         return self._ear.mode if self._ear else "by hand"
 
+    @property
+    def fault(self) -> str:
+        """What went wrong last and is not mended yet: a look at the disk, a listener, a configuration that cannot be read."""
+        return next(reversed(list(self._faults.values())), "")
+
     def listen(self, *, poll: bool = False) -> None:
-        """Begin to hear of changes; from now on none is missed."""
-        self._ear = Ear(lambda: self._wanted, self._step, poll=poll, failed=self._failed)
-        self.library.reload(deep=self._ear.mode == "polling")  # what changed before, and what later looks are compared with
-        self._ear.start()
+        """Begin to hear of changes; from now on none is missed. Whoever listened already begins anew, in one thread."""
+        if self._ear is not None:
+            self._ear.close()
+        if self._closed:
+            return
+        self.trouble = ""
+        ear = Ear(lambda: self._wanted, self._step, failed=self._failed, forked=self._forked, env=self.library.env, poll=poll)
+        try:
+            self.library.reload(deep=True)  # what changed before, and what later looks are compared with
+        except BaseException:
+            ear.close()
+            raise
+        self._ear = ear
+        ear.start()
 
     def pump(self, touched: Iterable[str] | None = ()) -> Change | None:
         """Look again at what was touched, or with `None` at everything, and tell of what is different; give the last of it.
@@ -74,9 +93,9 @@ class Watcher:
         paths = None if touched is None else set(touched)
         with library.alone:
             self._configure()
-            self._wanted = self._places()
             deep = paths is None or len(paths) > MANY or not paths.isdisjoint(self._wanted.roots)
             library.reload(paths or (), deep=deep)
+            self._wanted = self._places()
         return self._tell()
 
     def close(self) -> None:
@@ -84,10 +103,19 @@ class Watcher:
         self._closed = True
         if self._ear is not None:
             self._ear.close()
+        self._leave()
+
+    def _leave(self) -> None:
         if self._note in self.library.dropped:
             self.library.dropped.remove(self._note)
         if self.close in self.library.closing:
             self.library.closing.remove(self.close)
+
+    def _forked(self) -> None:
+        """Be closed, in a forked process: only the first one hears of changes."""
+        self._closed, self._ear = True, None
+        self.library.renew()
+        self._leave()
 
     def _note(self, change: Change) -> None:
         self._waiting.append(change)
@@ -100,7 +128,10 @@ class Watcher:
             elif self._waiting:
                 self._tell()
         except Exception as error:  # noqa: BLE001 - whatever it is, the next change must still be heard of
-            self.trouble = f"the skills could not be looked at again: {_words(error)}"
+            self._fails("look", f"the skills could not be looked at again: {_words(error)}")
+        else:
+            if touched is None or touched:
+                self._faults.pop("look", None)
 
     def _tell(self) -> Change | None:
         """Tell of every change that was found, whoever looked: another thread's `reload` counts as well."""
@@ -112,12 +143,20 @@ class Watcher:
             try:
                 self.heard(change)
             except Exception as error:  # noqa: BLE001 - a listener's fault ends neither the watcher nor the program
-                self.trouble = f"the listener failed: {_words(error)}"
+                self._fails("listener", f"the listener failed: {_words(error)}")
+            else:
+                self._faults.pop("listener", None)
         return change
+
+    def _fails(self, what: str, words: str) -> None:
+        self._faults.pop(what, None)  # so that it comes last
+        self._faults[what] = words
 
     def _failed(self, reason: str) -> None:
         self.trouble = reason
-        warning = f"changes are not heard of here ({reason}); the disk is looked at from time to time instead"
+        self._warn(f"changes are not heard of here ({reason}); the disk is looked at from time to time instead")
+
+    def _warn(self, warning: str) -> None:
         if warning not in self.library.warnings:
             self.library.warnings.append(warning)
 
@@ -128,7 +167,14 @@ class Watcher:
         data = library.data
         kept = [f"{data}/{name}" for name in KEPT] if data else []
         roots = tuple(dict.fromkeys(root.location for root in library.roots()))
-        return Wanted(roots, (*self._files(), *kept), (data,) if data else ())
+        return Wanted(roots, (*self._files(), *kept), (data,) if data else (), self._links())
+
+    def _links(self) -> tuple[str, ...]:
+        """List the links that were followed to skills or led nowhere. A root that is as it was is not asked again."""
+        seen = self.library.glance().seen
+        old = self._linked
+        self._linked = {one.token: old[one.token] if one.token in old else links_of(one.survey()) for one in seen}
+        return tuple(dict.fromkeys(link for links in self._linked.values() for link in links))
 
     def _files(self) -> list[str]:
         """List the configuration files that hold here, whether they exist or not."""
@@ -147,9 +193,24 @@ class Watcher:
         try:
             library.settings, library.project = configuration.read(library)
         except MetierError as error:
-            self.trouble = error.message
+            self._fails("configuration", error.message)
+            self._warn(f"the configuration was not read again: {error.message}")
+        else:
+            self._faults.pop("configuration", None)
         library.warnings[:] = dict.fromkeys(library.warnings)
-        self._configuration = self._keys()
+        self._configuration = keys
+
+
+def links_of(found: Survey) -> tuple[str, ...]:
+    """List the links among the folders of a root: of those that were met, a walk keeps the stat, or says that they lead nowhere.
+
+    Links inside a skill are not among them, nor those that may not be followed: nothing of what is behind those counts.
+    """
+    nowhere = {problem.path for problem in found.problems if problem.code == "WK004"}
+    refused = {problem.path for problem in found.problems if problem.code == "WK003"}
+    met = (found.known.keys.keys() | nowhere) - refused
+    listed = (f"{folder}/{name}" for folder, node in found.known.nodes.items() for name in node[2])
+    return tuple(link for link in listed if link in met)
 
 
 def _words(error: Exception) -> str:

@@ -258,7 +258,17 @@ def test_how_reliable_a_skill_is_comes_after_five_uses(place: Place, uses: int, 
 
     text = disclose(place.open().skills(), Telling(500, stats={"pdf": (uses, 92)})).text
 
-    assert told is ('<skill reliability="92%" uses="5">' in text)
+    assert told is ('<skill reliability="90%" uses="5">' in text)
+
+
+def test_a_skill_that_is_not_ready_is_shown_as_such(place: Place) -> None:  # decision 15
+    skill(place.root / "mail", fields="required_environment_variables: [NO_SUCH_VARIABLE_IS_SET]\n")
+    skill(place.root / "pdf")
+
+    told = place.open().catalogue()
+
+    assert '<skill readiness="setup_needed"><name>mail</name>' in told.text
+    assert ["mail"] == told.unready
 
 
 def test_what_is_left_out_can_still_be_searched_for(place: Place) -> None:  # ZE-37

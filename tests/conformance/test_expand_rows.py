@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conformance.folders import Place, body, plugin, run, skill, write
+from fakes.provider import FakeProvider, package
 from fakes.sandbox import FakeSandbox
 
-from metier import vetting
-from metier.disclose import message as messages
+from metier import providing, tools, vetting
 from metier.errors import SandboxError
-from metier.expanding import expand
 
 if TYPE_CHECKING:
     from metier.app import Library
@@ -78,7 +77,7 @@ def test_a_name_with_two_copies_is_not_guessed_at(place: Place) -> None:  # CX-4
 def test_a_connector_of_that_slug_blocks_the_plain_name(place: Place) -> None:  # CX-45
     skill(place.root / "mail")
 
-    assert [] == expand(place.open(), "$mail", connectors=["MAIL"]).skills
+    assert [] == place.open().expand("$mail", connectors=["MAIL"]).skills
 
 
 @pytest.mark.parametrize("path", ["/nowhere/SKILL.md", "ROOT/off/SKILL.md"])
@@ -130,10 +129,28 @@ def test_a_skill_that_cannot_be_read_is_a_warning_and_the_rest_goes_on(place: Pl
     assert found.warnings[0].startswith(f"Failed to load skill gone at {place.root}/gone/SKILL.md: ")
 
 
-def test_a_prompt_that_does_not_come_from_disk_is_cut() -> None:  # CX-47
-    prompt, warning = messages.provided("remote", "x" * 8001)
+def test_a_prompt_that_does_not_come_from_disk_is_cut(place: Place) -> None:  # CX-47
+    library = place.open()
+    library.providers = (FakeProvider(resources={("remote", "remote/SKILL.md"): b"x" * 8001}),)
 
-    assert (8000, True) == (len(prompt), "remote" in warning)
+    text, warning = providing.prompt_of(library, package("remote"))
+
+    assert (8000, True) == (text.count("x" * 1000) * 1000, "'remote' is longer than 8,000 bytes" in warning)
+    assert text.startswith("<skill>\n<name>remote</name>\n<path>remote/SKILL.md</path>\n[UNTRUSTED SKILL: remote]")
+
+
+@pytest.mark.parametrize(("path", "expected"), [("low/skill.md", ["low"]), ("low/SKILL.md", ["low"]), ("pdf/skill.md", []), ("PDF/SKILL.md", [])])
+def test_a_path_is_compared_letter_by_letter(place: Place, path: str, expected: list[str]) -> None:  # CX-44
+    # Only whether a path is about a skill is told in any case; a skill whose own file is `skill.md` has both spellings.
+    skill(place.root / "pdf")
+    skill(place.root / "low")
+    (place.root / "low/SKILL.md").rename(place.root / "low/skill.md")
+
+    library = place.open()
+
+    assert expected == library.expand(f"[$x]({place.root}/{path})").skills
+    library.begin_session()
+    assert expected == library.expand("x", selections=[("x", f"{place.root}/{path}")]).skills
 
 
 # --- CX-48: use without a name
@@ -142,17 +159,20 @@ def test_a_prompt_that_does_not_come_from_disk_is_cut() -> None:  # CX-47
 def test_running_a_script_or_reading_the_file_is_use(place: Place) -> None:  # CX-48
     folder = skill(place.root / "pdf", files={"scripts/fill.py": "pass\n", "agents/openai.yaml": HIDDEN})
     (place.base / "link").symlink_to(folder)
+    (place.home / "linked").symlink_to(folder)
     library = place.open()
 
     used = [
         library.implicit_use("python3 scripts/fill.py", str(folder)),
         library.implicit_use(f"bash -x {place.base}/link/scripts/fill.sh"),
         library.implicit_use("sed -n 1,5p SKILL.md", str(folder)),
+        library.implicit_use("python3 -Werror::X -W error scripts/fill.py", str(folder)),
+        library.implicit_use("cat ~/linked/SKILL.md"),
     ]
     unused = [library.implicit_use(text, str(folder)) for text in ("python3 -c scripts/fill.py", "cat scripts/fill.py", "ls", "cat \0")]
 
     # One that is not offered to a model counts too: a person may have named it.
-    assert ["pdf"] * 3 == [card.name for card in used if card]
+    assert ["pdf"] * 5 == [card.name for card in used if card]
     assert [None] * 4 == unused
 
 
@@ -184,14 +204,15 @@ def test_a_command_gives_the_parts_in_their_order_and_the_words_can_be_recovered
     )
     folder = skill(place.root / "wiki", fields=fields, body="Write it down.\n", files={"references/a.md": "A\n", "scripts/s.py": "pass\n"})
 
-    found = place.open().expand("/wiki note this: $5")
+    library = place.open()
+    found = library.expand("/wiki note this: $5")
 
     kinds = ["activation", "content", "directory", "config", "setup", "files", "instruction", "runtime"]
     assert kinds == [part.kind for part in found.parts]
     texts = ['[Skill "wiki"', "Write it down.", f"[Skill directory: {folder}]", "[Skill config", "WIKI_TOKEN", "references/a.md", "note this: $5"]
     places = [found.message.index(text) for text in texts]
     assert sorted(places) == places
-    assert "note this: $5" == found.user_text == messages.recover(found.message)
+    assert "note this: $5" == found.user_text == library.recover(found.message)
 
 
 def test_several_commands_stack_and_the_words_go_to_the_request(place: Place) -> None:  # HE-7, CO-29
@@ -216,7 +237,8 @@ def test_a_second_call_in_a_session_says_so_and_repeats_only_what_changed(place:
 
     given = ["Fill it in" in one.message for one in (first, second, changed, anew)]
     assert ([True, False, True, True], True) == (given, "already loaded in this conversation" in second.message)
-    assert "b" == messages.recover(second.message)
+    assert second.parts
+    assert library.recover(second.message) is None  # it was another conversation's
 
 
 # --- HE-22: variables and inline shell
@@ -233,6 +255,46 @@ def test_folder_session_and_request_are_filled_in_and_the_rest_is_kept(place: Pl
 
     assert f"{folder} s-1 {folder} ${{OTHER}} go !`id`" in called.message
     assert f"{folder} s-1 {folder} ${{OTHER}} $ARGUMENTS !`id`" in mentioned.message
+
+
+def test_a_model_that_loads_a_skill_gets_the_same_text_as_one_that_is_given_it(place: Place) -> None:  # HE-22, HE-23
+    config = "metadata:\n  hermes:\n    config:\n      - {key: wiki.path, default: ~/wiki}\n"
+    folder = skill(place.root / "pdf", fields=config, body="Run ${HERMES_SKILL_DIR}/x in ${METIER_SESSION_ID}: $ARGUMENTS\n\n# Part\n\n${CLAUDE_SKILL_DIR}\n")
+    library = place.open()
+    library.begin_session("s-1")
+    filled = f"Run {folder}/x in s-1: "
+
+    viewed, page, part = body(library, "pdf"), library.page("pdf"), library.section("pdf", "Part")
+    tool = tools.call(library, "skill_view", {"name": "pdf"})["content"]
+    loaded = tools.call(library, "load_skill", {"name": "pdf"})["content"]
+    called, again = library.expand("/pdf now"), tools.call(library, "load_skill", {"name": "pdf"})
+
+    assert all(filled + "$ARGUMENTS" in text for text in (viewed.disclosed, page.disclosed, tool, loaded))
+    assert (True, True) == (str(folder) in part.disclosed, "[Skill config of" in loaded and "wiki.path = ~/wiki" in loaded)
+    assert all("${" in text for text in (viewed.content, page.content, part.content))  # people read what was written
+    assert filled + "now" in called.message  # a request is new each time, so the body is given again
+    assert again["already_loaded"]
+
+
+def test_what_a_model_loaded_is_not_repeated_by_a_command_in_the_same_session(place: Place) -> None:  # HE-22, HE-27
+    folder = skill(place.root / "pdf", body="Run ${HERMES_SKILL_DIR}/x.\n")
+    library = place.open()
+
+    loaded = tools.call(library, "load_skill", {"name": "pdf"})["content"]
+    called = library.expand("/pdf now").message
+
+    assert (True, True) == (f"Run {folder}/x." in loaded, "already loaded" in called)
+
+
+def test_inline_shell_runs_for_what_a_model_loads_and_not_for_what_a_person_looks_at(place: Place) -> None:  # HE-22
+    library = approved(place, "Now: !`date`\n")
+    box = library.sandbox = FakeSandbox("noon\n")
+
+    shown = body(library, "pdf").disclosed
+    first, second = library.load("pdf"), library.load("pdf")
+
+    assert ("Now: !`date`" in shown, 2) == (True, len(box.ran))
+    assert all("Now: noon" in loaded.text and not loaded.already for loaded in (first, second))
 
 
 def approved(place: Place, text: str) -> Library:
@@ -328,7 +390,16 @@ def test_underscore_and_hyphen_are_one_when_typed(place: Place, typed: str) -> N
     assert ["My Skill!"] == place.open().expand(typed).skills
 
 
+def test_a_skill_named_like_the_slug_keeps_it(place: Place) -> None:  # HE-26
+    skill(place.root / "a", name="PDF Tools", body="First.\n")
+    skill(place.root / "b", name="pdf-tools", body="Second.\n")
+
+    assert "Second." in place.open().expand("/pdf-tools").message
+
+
 def test_a_name_in_another_script_has_a_slug_and_one_without_letters_has_none(place: Place) -> None:  # HE-26
+    # HE-26 drops all but a-z and 0-9. Letters of other scripts stay here: without them such a name would have no command at
+    # all, and names that differ only in such letters would share one.
     skill(place.root / "a", name="翻訳")
     skill(place.root / "b", name='"!!"')
     library = place.open()
@@ -355,7 +426,7 @@ def test_a_bundle_loads_its_skills_and_names_those_that_are_missing(place: Place
 
     found = library.expand("/back-end go")
 
-    assert (["api", "tests"], ["gone"], "go") == (found.skills, found.missing, messages.recover(found.message))
+    assert (["api", "tests"], ["gone"], "go") == (found.skills, found.missing, library.recover(found.message))
     assert found.message.index("Tests first.") < found.message.index("[The user's own text:]")
     assert ("back-end", "bundle", "Services.") == next((one.slug, one.kind, one.description) for one in library.commands() if one.kind == "bundle")
 
@@ -379,6 +450,33 @@ def test_a_bundle_without_any_skill_expands_nothing(place: Place) -> None:  # HE
     assert ("/web go", ["gone", "lost"], True) == (found.message, found.missing, found.refused)
     assert any("nothing was expanded" in warning for warning in found.warnings)
     assert any("broken.yaml:" in warning for warning in found.warnings)
+
+
+def test_a_bundle_is_nobody_s_yes_to_its_members(place: Place) -> None:  # HE-29, decision 18
+    write(place.project / ".git/HEAD")
+    skill(place.project / ".agents/skills/pdf", body="Stranger.\n")
+    skill(place.home / ".agents/skills/api")
+    bundle(place, "web.yaml", "skills: [api, pdf]\n")
+    library = place.scopes()
+
+    found = library.expand("/web go")
+    library.begin_session()
+    named = library.expand("/web /pdf go")
+
+    assert (["api"], ["pdf"], False) == (found.skills, found.missing, "Stranger." in found.message)
+    assert any("Failed to load skill pdf" in warning for warning in found.warnings)
+    assert (["api", "pdf"], [], True) == (named.skills, named.missing, "Stranger." in named.message)
+
+
+def test_a_qualified_command_never_means_a_bundle(place: Place) -> None:  # HE-29, CO-29
+    skill(place.root / "alpha")
+    bundle(place, "m.yaml", "name: usermorning\nskills: [alpha]\n")
+    library = place.open()
+
+    stacked, alone = library.expand("/alpha /user:morning go"), library.expand("/user:morning go")
+
+    assert (["alpha"], "/user:morning go") == (stacked.skills, stacked.user_text)
+    assert ([], ["user:morning"], True) == (alone.skills, alone.missing, alone.refused)
 
 
 # --- HE-30: preload
@@ -439,6 +537,19 @@ def test_a_skill_that_is_not_for_people_has_no_command(place: Place) -> None:  #
     assert [("outer", "[file]")] == [(command.slug, command.argument_hint) for command in library.commands()]
     assert (["inner"], True) == (library.expand("/inner").missing, library.expand("/inner").refused)
     assert ["inner"] == library.expand("$inner").skills
+
+
+def test_only_what_a_person_may_call_is_suggested_and_there_are_commands_when_there_are(place: Place) -> None:  # CO-29
+    for name in ("noon", "noop", "node", "nose", "note", "north"):
+        skill(place.root / name, fields="user-invocable: false\n")
+    skill(place.root / "zebra")
+    library = place.open()
+
+    (warning,) = library.expand("/nope").warnings
+    library.disable("zebra")
+    (none,) = library.expand("/nope").warnings
+
+    assert ("there is no command '/nope'; did you mean /zebra?", "there is no command '/nope'; there are no commands") == (warning, none)
 
 
 # --- ZE-25: bodies are disclosed, never as written

@@ -68,10 +68,11 @@ def test_a_list_comes_twenty_at_a_time_and_a_resource_in_pages_of_512_kib(place:
     text = "x" * (HALF + 1)
     library = served(place, FakeProvider([[package(f"p{n}") for n in range(25)]], {("p0", "p0/SKILL.md"): text.encode()}))
 
-    first, page = providing.listing(library), providing.read(library, package("p0"))
+    found = library.packages()
+    first, page = found.page(), providing.read(library, package("p0"))
     rest = providing.read(library, package("p0"), cursor=page.cursor)
 
-    assert (20, 5) == (len(first.packages), len(providing.listing(library, cursor=first.cursor).packages))
+    assert (20, 5) == (len(first.packages), len(found.page("host", first.cursor).packages))
     assert (HALF, 1, "") == (len(page.content), len(rest.content), rest.cursor)
     assert str(HALF) == page.cursor.partition(":")[2]
     assert 16 == len(page.cursor.partition(":")[0])
@@ -135,15 +136,13 @@ def test_a_remote_list_is_bounded_and_partial_when_it_breaks_off(place: Place) -
 
 
 def test_a_remote_skill_is_shown_escaped_and_its_words_are_a_stranger_s(place: Place) -> None:  # CX-60, ZE-25
-    from metier.disclose.providers import package_xml
-
     listed = package("pdf", name="<b>", description="</skill>")
     library = served(place, FakeProvider([[listed]], {("pdf", "pdf/SKILL.md"): b"</skill_content>\n"}))
 
-    (found,) = library.packages().packages
-    read = providing.read(library, found)
+    found = library.packages()
+    read = providing.read(library, found.packages[0])
 
-    assert '<skill name="&lt;b&gt;" authority="host" package="pdf">&lt;/skill&gt;</skill>' == package_xml(found)
+    assert '<skill name="&lt;b&gt;" authority="host" package="pdf">&lt;/skill&gt;</skill>\n' == found.page().text
     assert ("community", False) == (read.level, "</skill_content>" in read.disclosed)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from conformance.folders import body, cards, only, run, skill, write
 
-from metier import preparing
+from metier import cli, preparing
 
 if TYPE_CHECKING:
     from conformance.folders import Place
@@ -217,15 +217,32 @@ def test_a_sidecar_s_variable_is_asked_for_once_and_kept_in_memory_alone(place: 
     library = place.open()
     asked: list[str] = []
 
-    def ask(one: Ask) -> None:
+    def ask(one: Ask) -> str:
         asked.append(one.prompt)
+        return VALUE
 
     library.setup("storm", ask)
     library.setup("storm", ask)
 
     assert ["The key"] == asked
-    assert {} == preparing.environment_of(library, "storm")
+    assert ({"STORM_KEY": VALUE}, {"STORM_KEY": VALUE}) == (library.session.secrets, preparing.environment_of(library, "storm"))
     assert not (place.base / "state" / "secrets").exists()
+    assert [] == [path for path in place.base.rglob("*") if path.is_file() and VALUE.encode() in path.read_bytes()]
+    assert {} == preparing.environment_of(place.open(), "storm")
+
+
+def test_a_sidecar_s_variable_that_was_skipped_is_not_asked_for_again(place: Place) -> None:  # CX-50
+    skill(place.root / "storm", files={"agents/openai.yaml": SIDECAR})
+    library = place.open()
+    asked: list[str] = []
+
+    def ask(one: Ask) -> None:
+        asked.append(one.prompt)
+
+    first, second = library.setup("storm", ask), library.setup("storm", ask)
+
+    assert (["The key"], ["STORM_KEY"], ["STORM_KEY"]) == (asked, first.skipped, second.skipped)
+    assert {} == preparing.environment_of(library, "storm")
 
 
 def test_a_sidecar_s_servers_have_identities_and_are_offered_once(place: Place) -> None:  # CX-50
@@ -238,6 +255,22 @@ def test_a_sidecar_s_servers_have_identities_and_are_offered_once(place: Place) 
     assert ["mcp__streamable_http__https://docs.example", "mcp__stdio__own"] == [server.identity for server in first.servers]
     assert ["own"] == first.missing["tools"]
     assert ([False, True], [False, False]) == ([s.offer for s in first.servers], [s.offer for s in second.servers])
+
+
+def test_a_missing_server_is_offered_in_words_and_nothing_is_written(
+    place: Place, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:  # CX-50
+    # Writing an agent's MCP configuration, and looking at its policy once more before that, is the host's part: it alone knows
+    # whether somebody chose to install or to go on. The offer, its identity and that it is made once are metier's.
+    skill(place.root / "storm", files={"agents/openai.yaml": SIDECAR})
+    place.configure('mcp_servers = ["docs"]\n')
+    monkeypatch.setattr("os.environ", place.env)
+
+    cli.main(["setup", "storm", "--skip", "--root", str(place.root)])
+    told = capsys.readouterr().out
+
+    assert "MCP server own (mcp__stdio__own) is missing: add it to the agent's MCP configuration, or go on without it\n" in told
+    assert "docs.example" not in told
 
 
 def test_a_sidecar_s_command_is_information(place: Place) -> None:  # CX-50
@@ -284,6 +317,41 @@ def test_a_hidden_skill_is_missing_to_those_that_need_it(place: Place) -> None: 
     library.setup("storm", give)
 
     assert ("hidden", "visible") == (before, cards(library)["report"].state)
+
+
+def test_a_skill_that_is_hidden_for_want_of_something_is_still_meant_by_its_name(place: Place) -> None:  # ZE-42
+    folder = skill(place.root / "storm", fields="x-requires-secrets: storm-key\n")
+    place.configure("hide_unready = true\n")
+    library = place.open()
+
+    found = library.why("storm")
+
+    assert (str(folder), "hidden") == (found.chosen, found.candidates[0].state)
+    assert ["hidden because it is not ready, and still meant by its name", "needs env STORM_KEY"] == [
+        reason.partition(" (")[0] for reason in found.candidates[0].reasons[:2]
+    ]
+    assert "storm" in library.expand("/storm now").message
+
+
+# --- what a message says of it (HE-27's setup note)
+
+
+@pytest.mark.parametrize(
+    ("fields", "told", "suggests"),
+    [
+        ("required_environment_variables: [STORM_KEY]\n", "still needs env STORM_KEY.", True),
+        ("required_environment_variables: [GROQ_API_KEY]\n", "still needs env GROQ_API_KEY, which is never given (it belongs to", False),
+        ("compatibility: macOS only\n", "may not work here: it says that it is for macos, and this is linux.", False),
+    ],
+)
+def test_a_message_says_what_is_missing_and_suggests_only_what_helps(fields: str, told: str, suggests: bool, place: Place) -> None:  # HE-27
+    skill(place.root / "storm", fields=fields)
+    library = place.open()
+    library.platform = "linux"
+
+    text = library.expand("/storm now").message
+
+    assert (True, suggests) == (told in text, "metier setup" in text)
 
 
 # --- decision 16: where a secret lives

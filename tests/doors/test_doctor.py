@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from doors.command import error_of, run
+from doors.command import SOURCE, error_of, run
 
 import metier
 from metier.discover.agents import AGENTS
@@ -260,3 +261,72 @@ def test_agents_lists_every_agent_with_its_folders(home: Home, project: Path) ->
     assert all(agent["folders"] for agent in document["agents"])
     for agent in AGENTS:
         assert agent.id in answer.out
+
+
+# --- secrets, watching, counting
+
+
+def test_secrets_are_counted_and_neither_named_nor_shown(home: Home, project: Path) -> None:
+    folder = Path(home.env["METIER_HOME"], "secrets")
+    folder.mkdir(parents=True, mode=0o700)
+    (folder / "values.env").touch(mode=0o600)
+    (folder / "values.env").write_text("PLANTED_NAME=planted-value-5c1\nOTHER_KEY=planted-value-5c2\n")
+
+    answer = run(home.env, "doctor", cwd=project)
+    document = run(home.env, "doctor", "--json", cwd=project)
+
+    secrets = document.json["secrets"]
+    assert (f"{folder}/values.env", 2, True, "") == (secrets["file"], secrets["in_file"], secrets["safe"], secrets["trouble"])
+    assert f"{folder}/values.env (2 names, for you alone)" in answer.out
+    assert not any(word in answer.out + document.out for word in ("planted-value", "PLANTED_NAME"))
+
+
+def test_a_file_of_secrets_that_others_can_read_is_said_to_be_one(home: Home, project: Path) -> None:
+    folder = Path(home.env["METIER_HOME"], "secrets")
+    folder.mkdir(parents=True, mode=0o700)
+    (folder / "values.env").write_text("OTHER_KEY=planted-value-5c2\n")
+    (folder / "values.env").chmod(0o644)
+
+    answer = run(home.env, "doctor", cwd=project)
+    secrets = report(home, project)["secrets"]
+
+    assert (False, 0) == (secrets["safe"], secrets["in_file"])
+    assert f"values.env can be read by others; it is left alone; chmod 600 {folder}/values.env" in secrets["trouble"]
+    assert "secrets are not given to skills: their file is not safe" in answer.out
+    assert "planted" not in answer.out
+
+
+def test_the_keyring_is_named_or_it_is_said_why_there_is_none(home: Home, project: Path) -> None:
+    none = report(home, project, PYTHON_KEYRING_BACKEND="keyring.backends.null.Keyring")["secrets"]
+    fakes = f"{SOURCE}{os.pathsep}{Path(__file__).parent.parent / 'fakes'}"
+    one = report(home, project, PYTHON_KEYRING_BACKEND="file_ring.FileRing", PYTHONPATH=fakes)["secrets"]
+
+    assert ("", True) == (none["keyring"], none["no_keyring"].startswith("there is no keyring to use here: "))
+    assert (True, "") == ("FileRing" in one["keyring"], one["no_keyring"])
+
+
+def test_it_is_said_how_changes_would_be_heard_of(home: Home, project: Path, skill: Writer) -> None:
+    skill("home/.agents/skills/good")
+
+    told, polled = report(home, project)["watching"], report(home, project, WATCHFILES_FORCE_POLLING="1")["watching"]
+
+    assert {"mode": "polling", "reason": "WATCHFILES_FORCE_POLLING is set"} == polled
+    assert told["mode"] in {"notices", "polling"}
+    assert bool(told["reason"]) == (told["mode"] == "polling")
+
+
+def test_it_is_said_whether_uses_are_counted_and_what_was_set_aside(home: Home, project: Path, tmp_path: Path) -> None:
+    config = tmp_path / "mine.toml"
+    config.write_text("usage = false\n")
+    spoilt = Path(home.env["METIER_HOME"], "usage.db.spoilt-7")
+    spoilt.parent.mkdir()
+    spoilt.touch()
+
+    counting = report(home, project)["counting"]
+    off = report(home, project, METIER_CONFIG=str(config))["counting"]
+    answer = run(home.env, "doctor", cwd=project)
+
+    assert {"on": True, "file": f"{spoilt.parent}/usage.db", "trouble": "", "spoilt": [str(spoilt)]} == counting
+    assert not off["on"]
+    assert f"remove it with: rm {spoilt}*" in answer.out
+    assert "counts that could not be read were set aside" in answer.out

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 from doors.command import environment, error_of, run
 
-from metier.disclose.message import recover
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -29,14 +27,14 @@ def test_the_message_is_printed_and_nothing_else(home: Home, root: str) -> None:
 
     assert (0, "") == (found.code, found.err)
     assert "Fill it in, s-1." in found.out
-    assert "the form" == recover(found.out)
+    assert "\n\n[The user's own text:]\nthe form\n\n[Runtime note: the user's own text is the 8 characters before" in found.out
 
 
 def test_the_document_has_the_contract_s_fields(home: Home, root: str) -> None:
     found = run(home.env, "expand", "/pdf use $brand", "--json", "--root", root).json
 
     assert ["message", "skills", "missing", "warnings", "user_text", "parts"] == list(found)[:6]
-    assert (["pdf", "brand"], [], "use $brand") == (found["skills"], found["missing"], recover(found["message"]))
+    assert (["pdf", "brand"], [], "use $brand") == (found["skills"], found["missing"], found["user_text"])
     assert {"kind", "text", "skill"} == set(found["parts"][0])
 
 
@@ -70,7 +68,7 @@ def test_a_dash_reads_standard_input(home: Home, root: str) -> None:
     done = subprocess.run(command, input=b"/pdf \xff one\ntwo\n", env=environment(home.env), capture_output=True, timeout=30, check=False)
 
     assert 0 == done.returncode
-    assert "\ufffd one\ntwo" == recover(done.stdout.decode())
+    assert "[The user's own text:]\n\ufffd one\ntwo\n\n[Runtime note:" in done.stdout.decode()
 
 
 def test_commands_are_listed_with_their_hints(home: Home, root: str, skill: Writer) -> None:
@@ -79,7 +77,7 @@ def test_commands_are_listed_with_their_hints(home: Home, root: str, skill: Writ
     plain = run(home.env, "expand", "--commands", "--root", root)
     document = run(home.env, "expand", "--commands", "--json", "--root", root).json["commands"]
 
-    assert "/external:pdf [file]" in plain.out
+    assert "/pdf [file]" in plain.out
     assert "note: /pdf is" in plain.err
     assert ["brand", "external:pdf", "pdf"] == [command["slug"] for command in document]
     assert ["slug", "name", "description", "argument_hint", "path", "clash"] == list(document[0])[:6]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,6 +31,7 @@ def test_the_text_comes_first_then_how_to_use_it(home: Home, root: str) -> None:
     assert block.endswith("</available_skills>")
     assert instructions.startswith("How to use skills:")
     assert "3 of 3 skills" in answer.err
+    assert re.search(r", \d+ of 2,000 tokens, and 2\d\d for the instructions\n", answer.err)
 
 
 def test_the_document_has_the_contracts_fields(home: Home, root: str) -> None:
@@ -49,6 +52,20 @@ def test_what_is_left_out_is_said_on_standard_error_alone(home: Home, root: str,
     assert "left out" not in answer.out
 
 
+def test_help_says_what_the_budget_covers(home: Home) -> None:
+    assert "the instructions come on top" in run(home.env, "prompt", "--help").out
+
+
+def test_what_is_not_ready_is_said_before_it_is_tried(home: Home, root: str, skill: Writer) -> None:
+    needs = "required_environment_variables: [NO_SUCH_VARIABLE_IS_SET]"
+    skill("home/skills/needy", text=f"---\nname: needy\ndescription: Needs something.\n{needs}\n---\n\nDo it.\n")
+
+    answer = run(home.env, "prompt", "--root", root)
+
+    assert '<skill readiness="setup_needed"><name>needy</name>' in answer.out
+    assert "1 not ready: needy" in answer.err
+
+
 def test_no_skills_no_text(home: Home, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
 
@@ -59,7 +76,7 @@ def test_no_skills_no_text(home: Home, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [("--budget", "lots"), ("--budget", "0"), ("--budget", "2%"), ("--window", "wide"), ("--window", "-3"), ("--window", "0"),
+    [("--budget", "lots"), ("--budget", "1_000"), ("--budget", "\u0661\u0662"), ("--budget", "0"), ("--budget", "2%"), ("--window", "wide"), ("--window", "-3"), ("--window", "0"),
      ("--format", "yaml"), ("--mode", "x"), ("--delta",), ("--previous", "no-such-file")],
 )  # fmt: skip
 def test_a_bad_wish_is_a_usage_error(home: Home, root: str, words: tuple[str, ...]) -> None:
@@ -95,6 +112,8 @@ def test_the_delta_tells_only_what_changed(home: Home, root: str, skill: Writer)
     changed = run(home.env, "prompt", "--root", root, "--previous", "before.json", "--delta", cwd=home.path)
 
     assert (0, "") == (unchanged.code, unchanged.out)
+    assert "3 of 3 skills" in unchanged.err
+    assert "4 of 4 skills" in changed.err
     assert "aaa" in changed.out
     assert "beta" not in changed.out
 
@@ -115,3 +134,16 @@ def test_the_same_library_gives_the_same_bytes(home: Home, root: str) -> None:
 
 def test_a_share_of_the_window_is_a_budget(home: Home, root: str) -> None:
     assert 4_000 == run(home.env, "prompt", "--root", root, "--window", "200000", "--budget", "2%", "--json").json["budget"]
+
+
+def test_an_earlier_output_is_looked_for_where_the_command_works_and_a_pipe_is_refused(home: Home, root: str, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "before.json").write_text(run(home.env, "prompt", "--root", root, "--json").out)
+    os.mkfifo(elsewhere / "pipe")
+
+    same = run(home.env, "-C", str(elsewhere), "prompt", "--root", root, "--previous", "before.json", "--delta", cwd=tmp_path)
+    piped = run(home.env, "-C", str(elsewhere), "prompt", "--root", root, "--previous", "pipe", cwd=tmp_path)
+
+    assert (0, "") == (same.code, same.out)
+    assert (2, True) == (piped.code, "cannot read pipe" in piped.err)

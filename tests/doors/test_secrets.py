@@ -25,6 +25,13 @@ def fed(home: Home, given: str, *words: str) -> Answer:
     return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
+def closed(home: Home, what: str, *words: str) -> Answer:
+    """Run a command with a stream that is not even open."""
+    command = ["/bin/sh", "-c", f'exec "$@" {what}', "sh", sys.executable, "-m", "metier", *words]
+    done = subprocess.run(command, env=environment(home.env), cwd=home.path, capture_output=True, timeout=PATIENCE, check=False)
+    return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
 def test_a_secret_is_set_listed_and_forgotten(home: Home, skill: Writer) -> None:
     skill("home/.agents/skills/weather", text=FIELDS)
 
@@ -64,7 +71,7 @@ def test_bytes_that_are_not_utf_8_are_kept_as_they_are(home: Home) -> None:
     assert b'STORM_KEY="caf\xe9"\n' == (home.path.parent / "metier-home" / "secrets" / "values.env").read_bytes()
 
 
-@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "METIER_HOME", "NOT-A-NAME"])
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "METIER_HOME"])
 def test_a_name_that_no_skill_may_have_is_refused_before_anything_is_read(name: str, home: Home) -> None:  # HE-20
     answer = run(home.env, "secrets", "set", name, cwd=home.path)
 
@@ -72,12 +79,67 @@ def test_a_name_that_no_skill_may_have_is_refused_before_anything_is_read(name: 
     assert f"'{name}' is not kept" in error_of(answer)[0]
 
 
-def test_a_value_among_the_arguments_is_not_repeated(home: Home) -> None:
-    answer = run(home.env, "secrets", "set", "STORM_KEY", "hunter2", cwd=home.path)
+MISTAKES = [
+    ("secrets", "set", "STORM_KEY", "hunter2"),
+    ("secrets", "set", "STORM_KEY=hunter2"),
+    ("secrets", "set", "sk-hunter2"),
+    ("secrets", "unset", "STORM_KEY=hunter2"),
+    ("secrets", "STORM_KEY=hunter2"),
+    ("secrets", "hunter2"),
+    ("secrets", "set", "STORM_KEY", "--store=hunter2"),
+    ("secrets", "set", "STORM_KEY", "--store", "hunter2"),
+    ("secrets", "set", "STORM_KEY", "--hunter2"),
+    ("secrets", "set", "STORM_KEY", "--value=hunter2"),
+    ("setup", "weather", "STORM_KEY=hunter2"),
+    ("setup", "STORM_KEY=hunter2"),
+    ("setup", "the key is hunter2"),
+    ("setup", "weather", "--store=hunter2"),
+]
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.parametrize("words", MISTAKES)
+def test_a_value_among_the_arguments_is_not_repeated(words: tuple[str, ...], as_json: bool, home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/weather", text=FIELDS)
+
+    answer = run(home.env, *words, *(["--json"] if as_json else []), cwd=home.path)
 
     assert 2 == answer.code
     assert "hunter2" not in answer.out + answer.err
-    assert "never an argument" in error_of(answer)[1]
+
+
+@pytest.mark.parametrize("words", [("set", "STORM_KEY", "hunter2"), ("set", "STORM_KEY=hunter2"), ("unset", "STORM_KEY=hunter2")])
+def test_a_value_among_the_arguments_is_told_where_it_belongs(words: tuple[str, ...], home: Home) -> None:
+    assert "never an argument" in error_of(run(home.env, "secrets", *words, cwd=home.path))[1]
+
+
+def test_where_the_configuration_wants_the_session_nothing_is_written_to_disk(home: Home) -> None:
+    config = home.path / "metier.toml"
+    config.write_text('[secrets]\nstore = "session"\n')
+    home.env["METIER_CONFIG"] = str(config)
+
+    refused = fed(home, f"{VALUE}\n", "secrets", "set", "STORM_KEY", "--json")
+    before = (home.path.parent / "metier-home" / "secrets").exists()
+    named = fed(home, f"{VALUE}\n", "secrets", "set", "STORM_KEY", "--store", "file")
+
+    assert (1, "session-store", False) == (refused.code, refused.json["code"], before)
+    assert "--store file" in refused.json["hint"]
+    assert (0, "STORM_KEY is kept in the file\n") == (named.code, named.out)
+
+
+def test_without_any_standard_input_it_says_so(home: Home) -> None:
+    answer = closed(home, "<&-", "secrets", "set", "STORM_KEY")
+
+    assert (2, "there is no terminal to ask on, and no standard input") == (answer.code, error_of(answer)[0])
+
+
+@pytest.mark.parametrize("backend", ["nope.X", "nope", "keyring.backends.nope.Keyring", "keyring.backends.fail.Nope", ""])
+def test_a_keyring_that_cannot_be_loaded_is_said_to_be_missing(backend: str, home: Home) -> None:
+    env = {**home.env, "PYTHON_KEYRING_BACKEND": backend or "keyring.backends.null.Keyring"}
+
+    answer = run(env, "secrets", "set", "STORM_KEY", "--store", "keyring", "--json", cwd=home.path)
+
+    assert (1, "no-keyring") == (answer.code, answer.json["code"])
 
 
 @pytest.mark.parametrize("words", [("steal", "X"), ("list", "X"), ("set",), ("unset",)])

@@ -39,6 +39,13 @@ def fed(home: Home, given: str, *words: str) -> Answer:
     return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
+def closed(home: Home, what: str, *words: str) -> Answer:
+    """Run a command with a stream that is closed, or turned elsewhere."""
+    command = ["/bin/sh", "-c", f'exec "$@" {what}', "sh", sys.executable, "-m", "metier", *words]
+    done = subprocess.run(command, env=environment(home.env), cwd=home.path, capture_output=True, timeout=PATIENCE, check=False)
+    return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
 class Terminal:
     """The command on a terminal of its own."""
 
@@ -148,6 +155,98 @@ def test_a_blocked_skill_asks_for_nothing(home: Home, skill: Writer) -> None:
 
     assert 1 == answer.code
     assert "may not be loaded" in error_of(answer)[0]
+
+
+@pytest.mark.parametrize(
+    ("verb", "fields", "code", "told"),
+    [("block", "", "blocked", "blocked"), ("quarantine", "", "blocked", "quarantined"), ("", "platforms: [windows]\n", "unsupported", "windows")],
+)
+def test_a_skill_that_may_not_run_or_is_for_another_system_asks_for_nothing(
+    verb: str, fields: str, code: str, told: str, home: Home, skill: Writer
+) -> None:
+    skill("home/.agents/skills/weather", text=READY.replace("required_", f"{fields}required_", 1))
+    if verb:
+        run(home.env, "trust", verb, "weather", cwd=home.path)
+
+    answer = fed(home, f"{VALUE}\n{VALUE}\n", "setup", "weather", "--stdin", "--json")
+    report = run(home.env, "setup", "weather", "--skip", cwd=home.path)
+
+    assert (1, code, True) == (answer.code, answer.json["code"], told in answer.json["message"])
+    assert "No secrets" in run(home.env, "secrets", "list", cwd=home.path).out
+    assert "next:" not in report.out
+
+
+def test_why_a_skill_is_not_for_this_system_is_printed(home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/gated", text="---\nname: gated\ndescription: X.\nplatforms: [windows]\n---\nDo it.\n")
+    skill("home/.agents/skills/worded", text="---\nname: worded\ndescription: X.\ncompatibility: Windows only\n---\nDo it.\n")
+
+    gated, worded = (run(home.env, "setup", name, cwd=home.path) for name in ("gated", "worded"))
+
+    assert (1, "gated is unsupported\n  gate: platforms = windows, and this is linux\n") == (gated.code, gated.out)
+    assert (1, "worded is unsupported\n  it says that it is for windows, and this is linux\n") == (worded.code, worded.out)
+
+
+def test_what_is_never_given_is_told_and_nothing_is_suggested(home: Home, skill: Writer) -> None:  # HE-20
+    skill("home/.agents/skills/weather", text=TEXT.replace("  - WIND_KEY\n", "").replace("name: STORM_KEY", "name: GROQ_API_KEY"))
+
+    told = run(home.env, "setup", "weather", cwd=home.path)
+    why = run(home.env, "why", "weather", cwd=home.path)
+
+    assert (1, False) == (told.code, "next:" in told.out)
+    assert "never given: GROQ_API_KEY; it belongs to the host's model provider" in told.out
+    assert "env GROQ_API_KEY, which is never given (it belongs to the host's model provider" in why.out
+
+
+def test_what_is_optional_is_asked_for_last_and_marked(home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/weather", text=READY.replace("  - WIND_KEY\n", "  - RAIN_KEY\n").replace("name: STORM_KEY", "optional: true\n    name: STORM_KEY"))
+    terminal = Terminal(home, "setup", "weather")
+
+    terminal.until("RAIN_KEY (Enter skips): ")
+    os.write(terminal.outside, f"{VALUE}\n".encode())
+    terminal.until("STORM_KEY (Enter skips): ")
+    os.write(terminal.outside, b"\n")
+    code = terminal.end()
+
+    assert 0 == code
+    assert b"STORM_KEY (optional): Key of the" in terminal.seen
+    assert b"weather is " in terminal.seen
+    assert b"missing" not in terminal.seen
+
+
+def test_help_about_what_was_kept_is_not_printed_any_more(home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/weather", text=READY)
+
+    answer = fed(home, f"{VALUE}\n\n", "setup", "weather", "--stdin")
+
+    assert (1, False) == (answer.code, "https://weather.example/keys" in answer.out)
+
+
+@pytest.mark.parametrize(("words", "code"), [((), 1), (("--stdin",), 2), (("--skip",), 1)])
+def test_without_any_standard_input_it_reports_or_says_so(words: tuple[str, ...], code: int, home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/weather", text=READY)
+
+    answer = closed(home, "<&-", "setup", "weather", *words)
+
+    assert (code, False, False) == (answer.code, "Traceback" in answer.err, "unexpected" in answer.err)
+    assert ("on a terminal" in answer.out) == (code == 1)
+
+
+def test_without_any_standard_error_it_reports(home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/weather", text=READY)
+
+    answer = closed(home, "2>&-", "setup", "weather")
+
+    assert (1, True) == (answer.code, "on a terminal" in answer.out)
+
+
+def test_a_line_without_an_end_is_no_answer_and_nor_is_what_follows_it(home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/weather", text=READY)
+
+    endless = closed(home, "< /dev/zero", "setup", "weather", "--stdin", "--json")
+    long = fed(home, "x" * 70_000 + "\n", "setup", "weather", "--stdin", "--json")
+
+    assert [(1, [])] * 2 == [(answer.code, answer.json["stored"]) for answer in (endless, long)]
+    assert "xxxx" not in long.out + long.err
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -78,3 +79,16 @@ def test_names_cannot_write_to_the_terminal(home: Home, skill: Writer) -> None:
     answer = run(home.env, "usage", "--root", root)
 
     assert (0, False) == (answer.code, "\x1b" in answer.out + answer.err)
+
+
+def test_a_file_of_counts_that_another_process_holds_spoils_no_answer(home: Home, skill: Writer) -> None:
+    root = str(skill("skills/pdf").parent)
+    usual = run(home.env, "show", "pdf", "--root", root)
+    other = sqlite3.connect(f"{home.env['METIER_HOME']}/usage.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+
+    answer = run(home.env, "show", "pdf", "--root", root)
+
+    other.close()
+    assert (0, usual.out) == (answer.code, answer.out)
+    assert [True] == [line.startswith("warning: uses of skills could not be written down: ") for line in answer.err.splitlines()]

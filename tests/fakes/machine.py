@@ -31,6 +31,10 @@ class FakeMachine:
         """Look in the list of files."""
         return path in self.files
 
+    def refusal(self, _name: str) -> str:
+        """Refuse nothing."""
+        return ""
+
     def has_package(self, name: str) -> bool:
         """Look in the list of packages."""
         return name in self.packages

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import unescape
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -11,9 +12,9 @@ from hypothesis import given, settings, strategies as st
 
 from metier.disclose.catalogue import Disclosure, Telling, disclose, ordered, remembered
 from metier.disclose.delta import recalled
-from metier.disclose.forms import FORMS, closing, head, size
+from metier.disclose.forms import FORMS, Mark, clean, closing, head, size
 from metier.disclose.layout import shares
-from metier.disclose.plan import FULL, NAMES, SHARED, Plan, Stock, fresh, sheet
+from metier.disclose.plan import Sheet, Stock, sheet
 from metier.disclose.tokens import BYTES_PER_TOKEN, estimate
 from metier.disclose.wire import plain
 from metier.model import SCOPES
@@ -22,7 +23,7 @@ from metier.settings import PROMPT_ORDER
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from metier.model import Card, Scope
+    from metier.model import Card, Readiness, Scope
 
 EXAMPLES = settings(max_examples=150, deadline=None)
 TEXTS = st.text(st.one_of(st.sampled_from('ab <>&"\\-:('), st.characters()), max_size=60)
@@ -38,10 +39,11 @@ class Skill(NamedTuple):
     root: str
     scope: Scope
     category: str
+    readiness: Readiness = "available"
 
 
 SKILLS = st.builds(Skill, NAMES_OF_SKILLS, TEXTS, st.sampled_from(["/home/someone/skills", "/srv/a", "/srv/a/deep<er>"]),
-                   st.sampled_from(SCOPES), st.sampled_from(["", "quiet"]))  # fmt: skip
+                   st.sampled_from(SCOPES), st.sampled_from(["", "quiet"]), st.sampled_from(["available", "available", "setup_needed"]))  # fmt: skip
 LIBRARIES = st.lists(SKILLS, max_size=12)
 BUDGETS = st.one_of(st.integers(1, 120), st.integers(120, 700))
 
@@ -49,10 +51,17 @@ BUDGETS = st.one_of(st.integers(1, 120), st.integers(120, 700))
 def cards_of(skills: Sequence[Skill], at: int = 0) -> list[Card]:
     """Make cards, each at a place of its own, in the order of a prompt."""
     made = [
-        card(one.name, one.description, path=f"{one.root}/{number}", root=one.root, scope=one.scope, category=one.category)
+        card(one.name, one.description, path=f"{one.root}/{number}", root=one.root, scope=one.scope, category=one.category)._replace(
+            readiness=one.readiness
+        )
         for number, one in enumerate(skills, at)
     ]
     return ordered(made, PROMPT_ORDER)
+
+
+def stock_of(form: str, cards: Sequence[Card]) -> Stock:
+    """Put cards into stock, with the mark of those that are not ready."""
+    return Stock(FORMS[form], cards, marks={card.path: Mark(card.readiness) for card in cards if card.readiness != "available"})
 
 
 class Exact:
@@ -72,11 +81,13 @@ def holds(told: Disclosure, cards: Sequence[Card], counted: int) -> None:
     """Check what is true of every catalogue."""
     assert counted <= told.budget
     assert told.included + len(told.omitted) == len(cards)
-    assert sorted([str(row[0]) for row in told.rows] + told.omitted) == sorted(card.name for card in cards)
+    listed = {row[1]: str(row[0]) for row in told.rows}
+    assert sorted([*listed.values(), *told.omitted]) == sorted(card.name for card in cards)
+    assert sorted(told.unready) == sorted(card.name for card in cards if card.path in listed and card.readiness != "available")
     assert bool(told.text) == bool(told.included) == bool(told.instructions)
     if told.text:
         assert told.text.isprintable() or {char for char in told.text if not char.isprintable()} == {"\n"}
-        assert told.included == len(recalled(told).rows)
+        assert (told.included, len(told.rows)) == (len(listed), len(recalled(told).rows))
 
 
 @EXAMPLES
@@ -100,6 +111,9 @@ def test_an_exact_counter_is_obeyed(skills: list[Skill], budget: int, form: str)
     told = disclose(cards, Telling(budget, form, counter=Exact()))
 
     holds(told, cards, Exact().count(told.text) if told.text else 0)
+    everything = disclose(cards, Telling(1_000_000, form))
+    if everything.text and Exact().count(everything.text) <= budget:
+        assert everything.text == told.text
 
 
 @EXAMPLES
@@ -132,7 +146,7 @@ def by_turns(costs: Sequence[Sequence[int]], first: int, room: int) -> list[int]
 @EXAMPLES
 @given(st.lists(st.integers(0, 40), max_size=12), st.integers(0, 30), st.integers(0, 400))
 def test_shares_of_plain_text_are_those_of_taking_turns(lengths: list[int], first: int, room: int) -> None:
-    assert by_turns([[1] * length for length in lengths], first, room) == shares(lengths, first, room)
+    assert by_turns([[1] * length for length in lengths], first, room) == shares(lengths, first, room)[0]
 
 
 @EXAMPLES
@@ -141,12 +155,12 @@ def test_shares_of_plain_text_are_those_of_taking_turns(lengths: list[int], firs
 def test_shares_of_any_text_are_those_of_taking_turns(costs: list[int | list[int]], first: int, room: int) -> None:
     spelt = [[1] * cost if isinstance(cost, int) else cost for cost in costs]
 
-    assert by_turns(spelt, first, room) == shares(costs, first, room)
+    assert by_turns(spelt, first, room) == shares(costs, first, room)[0]
 
 
 # --- the past
 
-EDITS = st.lists(st.tuples(st.sampled_from(["add", "drop", "describe", "rename", "budget", "nothing"]), st.integers(0, 30), SKILLS), max_size=6)
+EDITS = st.lists(st.tuples(st.sampled_from(["add", "drop", "describe", "rename", "ready", "budget", "task", "nothing"]), st.integers(0, 30), SKILLS), max_size=6)
 
 
 class World:
@@ -156,23 +170,30 @@ class World:
         """Begin with these."""
         self.skills = dict(enumerate(skills))
         self.next = len(skills)
+        self.before: dict[str, Card] = {}
 
     def edit(self, what: str, where: int, skill: Skill) -> None:
         """Add, drop or change one skill."""
+        self.before = {card.path: card for card in self.cards()}
         if what == "add":
             self.skills[self.next] = skill
             self.next += 1
-        elif self.skills and what in {"drop", "describe", "rename"}:
+        elif self.skills and what in {"drop", "describe", "rename", "ready"}:
             key = sorted(self.skills)[where % len(self.skills)]
             old = self.skills.pop(key)
             if what == "describe":
                 self.skills[key] = old._replace(description=skill.description)
             elif what == "rename":
                 self.skills[key] = old._replace(name=skill.name)
+            elif what == "ready":
+                self.skills[key] = old._replace(readiness=skill.readiness)
 
     def cards(self) -> list[Card]:
         """Give the cards in the order of a prompt."""
         return ordered([card for key, one in self.skills.items() for card in cards_of([one], key)], PROMPT_ORDER)
+
+
+TASKS = st.sampled_from(["", "", "ab cd", "fe"])
 
 
 @settings(max_examples=200, deadline=None)
@@ -188,11 +209,22 @@ def test_over_edits_the_budget_holds_and_the_beginning_is_the_longest_that_the_r
         budget = share(skills, form, 4 * where) if what == "budget" else budget
         cards = world.cards()
 
-        after = disclose(cards, Telling(budget, form), remembered(json.loads(json.dumps(plain(told)))))
+        after = disclose(cards, Telling(budget, form), back(told))
 
+        new = disclose(cards, Telling(budget, form))
         holds(after, cards, estimate(after.text))
-        assert longest(cards, form, budget, told) == kept_lines(told, after)
+        kept = Oracle(cards, form, budget, told, new).kept()
+        if kept:
+            assert kept == kept_lines(told, after)
+            fair(after, new, kept)
+        else:
+            assert new.text == after.text
         told = after
+
+
+def back(told: Disclosure) -> Disclosure | None:
+    """Send a catalogue through its JSON."""
+    return remembered(json.loads(json.dumps(plain(told))))
 
 
 def kept_lines(old: Disclosure, new: Disclosure) -> int:
@@ -207,69 +239,166 @@ def kept_lines(old: Disclosure, new: Disclosure) -> int:
     return count
 
 
-def longest(cards: list[Card], form: str, budget: int, old: Disclosure) -> int:
-    """Try every number of old lines, from all of them downwards: the first with which the rest can still be had."""
-    stock = Stock(FORMS[form], cards)
-    plan = fresh(stock, budget * BYTES_PER_TOKEN)
-    past = recalled(old)
-    if not plan.order or not past.rows:
-        return 0
-    return max((k for k in range(len(past.rows) + 1) if possible(stock, plan, budget * BYTES_PER_TOKEN, old, k)), default=0)
+def fair(after: Disclosure, new: Disclosure, kept: int) -> None:
+    """Check that no skill gets less than half of what it would get without a past, unless its old line was kept."""
+    if not new.omitted:
+        owed = {row[1]: -(-int(row[2]) // 2) for row in new.rows}
+        assert all(int(row[2]) >= owed[row[1]] for row in after.rows[kept:])
 
 
-def possible(stock: Stock, plan: Plan, allowance: int, old: Disclosure, k: int) -> bool:
-    """Tell whether the first k old lines can stay, with what the tier owes to all the others."""
-    past = recalled(old)
-    page = sheet(stock, past.table)
-    at = {card.path: number for number, card in enumerate(stock.cards)}
-    kept = past.rows[:k]
-    if any(row.path not in at for row in kept):
-        return False
-    whole = {row.path: stock.text(at[row.path]) for row in kept}
-    shown = [whole[row.path] if plan.tier == FULL else "" if plan.tier == NAMES else whole[row.path][: row.shown] for row in kept]
-    if any(page.line(at[row.path], text) != row.line for row, text in zip(kept, shown, strict=True)):
-        return False
-    least, between = page.least(), len(stock.form.between)
-    others = [number for number, card in enumerate(stock.cards) if card.path not in whole]
-    charged = sum(max(size(row.line) + between, least[at[row.path]] if plan.tier != FULL else 0) for row in kept)
-    names = [page.price(number, least[number]) for number in range(len(stock.cards))]
-    room = page.room(allowance, len(stock.cards) if plan.tier == NAMES else 0)
-    if plan.tier != NAMES and sum(names) > room:
-        return False
-    whole_lines = sum(size(page.line(number, stock.text(number))) + between for number in others)
-    owed = {FULL: whole_lines, SHARED: sum(names[number] for number in others), NAMES: 0}
-    return charged + owed[plan.tier] <= room
+class Oracle:
+    """The rule about a past, tried out: every number of old lines, in texts that are written and measured."""
+
+    def __init__(self, cards: list[Card], form: str, budget: int, old: Disclosure, new: Disclosure) -> None:
+        """Take the library, and the texts before and without a past."""
+        self.form, self.bytes, self.old, self.new = FORMS[form], budget * BYTES_PER_TOKEN, old, new
+        self.cards = {card.path: card for card in cards}
+        self.told = [(row.path, row.shown, row.line) for row in recalled(old).rows]
+        self.page = sheet(stock_of(form, cards), tuple(old.aliases.items()))
+        self.least = self.page.least()
+        self.at = {card.path: at for at, card in enumerate(cards)}
+        known = dict.fromkeys(path for path, _shown, _line in self.told if path in self.cards)
+        self.order = [*known, *(path for path in self.cards if path not in known)]
+
+    def text(self, path: str) -> str:
+        """Give a description as it may be told."""
+        return clean(self.cards[path].description)
+
+    def line(self, path: str, shown: int) -> str:
+        """Write a line under the old aliases."""
+        return self.page.line(self.at[path], self.text(path)[:shown])
+
+    def cost(self, path: str, shown: int) -> int:
+        """Give what a line is charged: its name at least the characters of what was to be written."""
+        bare = size(self.line(path, 0))
+        return max(bare + len(self.form.between), self.least[self.at[path]]) + size(self.line(path, shown)) - bare
+
+    def room(self, omitted: int) -> int:
+        """Give the bytes for lines."""
+        ends = size(head(self.form, self.old.aliases.items())) + size(closing(self.form, omitted))
+        return self.bytes - ends + len(self.form.between)
+
+    def kept(self) -> int:
+        """Give the number of old lines that stay; 0 where the text without a past is the better one."""
+        if not self.new.text or not self.told:
+            return 0
+        if self.new.omitted:
+            return self.names()
+        whole = {path: len(self.text(path)) for path in self.cards}
+        if not any(int(row[2]) < whole[str(row[1])] for row in self.new.rows):
+            fits = sum(self.cost(path, whole[path]) for path in self.order) <= self.room(0)
+            return self.same([self.line(path, whole[path]) for path in self.order], self.order) if fits else 0
+        half = -(-max(int(row[2]) for row in self.new.rows) // 2)
+        k = max((k for k in range(1, len(self.told) + 1) if self.possible(k, half)), default=0)
+        return k if k and self.aliases_used(self.order) and self.filled(k) else 0
+
+    def same(self, lines: list[str], listed: list[str]) -> int:
+        """Count the old lines that stay, if all aliases are still used."""
+        if not self.aliases_used(listed):
+            return 0
+        pairs = [one == line for one, (_path, _shown, line) in zip(lines, self.told, strict=False)]
+        return pairs.index(False) if False in pairs else len(pairs)
+
+    def names(self) -> int:
+        """Take names one by one."""
+        room, taken = self.room(max(len(self.cards), 2)), []
+        for path in self.order:
+            if self.cost(path, 0) <= room:
+                room -= self.cost(path, 0)
+                taken.append(path)
+        enough = 100 * len(taken) >= 95 * self.new.included
+        return self.same([self.line(path, 0) for path in taken], taken) if enough else 0
+
+    def possible(self, k: int, half: int) -> bool:
+        """Tell whether k old lines can stay, with what is owed to all the others."""
+        paths = [path for path, _shown, _line in self.told[:k]]
+        if not set(paths) <= set(self.cards) or any(self.line(path, shown) != line for path, shown, line in self.told[:k]):
+            return False
+        owed = sum(self.cost(path, half) for path in self.cards if path not in paths)
+        return sum(self.cost(path, shown) for path, shown, _line in self.told[:k]) + owed <= self.room(0)
+
+    def filled(self, k: int) -> bool:
+        """Tell whether the text with k old lines uses its room: three quarters of it, or all that there is to say."""
+        shown = {path: shown for path, shown, _line in self.told[:k]}
+        room = self.room(0) - sum(self.cost(path, 0) for path in self.cards)
+        left = room - sum(self.cost(path, count) - self.cost(path, 0) for path, count in shown.items())
+        others = [path for path in self.cards if path not in shown]
+        spelt = [[self.cost(path, at + 1) - self.cost(path, at) for at in range(len(self.text(path)))] for path in others]
+        dealt = by_turns(spelt, 0, left)
+        left -= sum(sum(cost[:count]) for cost, count in zip(spelt, dealt, strict=True))
+        shown.update(zip(others, dealt, strict=True))
+        return all(count == len(self.text(path)) for path, count in shown.items()) or 4 * left <= room
+
+    def aliases_used(self, listed: list[str]) -> bool:
+        """Tell whether every old alias has a skill."""
+        return not self.old.aliases or set(self.old.aliases.values()) <= {self.page.owners[self.at[path]] for path in listed}
 
 
-@EXAMPLES
-@given(LIBRARIES, st.integers(1, 120), FORMATS, st.sampled_from(["", "ab cd"]))
-def test_an_unchanged_library_gives_the_same_bytes_and_no_delta(skills: list[Skill], percent: int, form: str, task: str) -> None:
-    cards = cards_of(skills)
-    budget = share(skills, form, percent)
-    before = disclose(cards, Telling(budget, form, task=task))
-
-    again = disclose(cards, Telling(budget, form, task=task), before)
-
-    assert (before.text, "") == (again.text, again.delta)
-
-
-@EXAMPLES
-@given(LIBRARIES, FORMATS, EDITS)
-def test_what_a_host_was_told_and_every_delta_since_add_up_to_the_library(
-    skills: list[Skill], form: str, edits: list[tuple[str, int, Skill]]
+@settings(max_examples=200, deadline=None)
+@given(LIBRARIES, st.integers(1, 120), FORMATS, EDITS, TASKS, st.sampled_from([None, None, Exact()]), st.booleans())
+def test_inside_every_chain_of_edits_an_unchanged_library_gives_the_same_bytes_and_no_delta(
+    skills: list[Skill], percent: int, form: str, edits: list[tuple[str, int, Skill]], task: str, counter: Exact | None, compact: bool
 ) -> None:
     world = World(skills)
-    told = disclose(world.cards(), Telling(100_000, form))
+    budget = share(skills, form, percent)
+    told = None
+    for what, where, skill in [("nothing", 0, None), *edits]:
+        if skill is not None:
+            world.edit(what, where, skill)
+        telling = Telling(budget, form, compact, task=task if what != "task" else skill.name if skill else "", counter=counter)
+        cards = world.cards()
+        told = disclose(cards, telling, told)
+
+        again = disclose(cards, telling, back(told))
+
+        holds(told, cards, told.tokens)
+        assert (told.text, told.rows, "") == (again.text, again.rows, again.delta)
+
+
+@EXAMPLES
+@given(LIBRARIES, st.one_of(st.just(1_000_000), st.integers(1, 120)), FORMATS, EDITS, TASKS)
+def test_what_a_host_was_told_and_every_delta_since_add_up_to_the_library(
+    skills: list[Skill], percent: int, form: str, edits: list[tuple[str, int, Skill]], task: str
+) -> None:
+    world = World(skills)
+    budget = share(skills, form, percent)
+    told = disclose(world.cards(), Telling(budget, form, task=task))
     for what, where, skill in edits:
-        before = {row.path: row.line for row in recalled(told).rows}
+        before = {str(row[1]): row for row in told.rows}
         world.edit(what, where, skill)
+        cards = world.cards()
 
-        told = disclose(world.cards(), Telling(100_000, form), told)
+        told = disclose(cards, Telling(budget, form, task=task), told)
 
-        now = {row.path: row.line for row in recalled(told).rows}
-        new = [line for path, line in now.items() if before.get(path) != line]
-        assert all(line in told.delta for line in new)
-        assert bool(told.delta) or not new
+        told_of = {row[1] for row in told.rows}
+        written = Sheet(stock_of(form, cards), (), (), {})
+        for at, one in enumerate(cards):
+            known = before.get(one.path)
+            wrong = known is not None and wrong_now(known, world.before[one.path], one, form)
+            if (one.path in told_of and known is None) or wrong:
+                assert written.line(at, clean(one.description)) in told.delta
+        names = {one.name for one in cards}
+        gone = {str(row[0]) for row in before.values()} - names
+        assert gone_of(told.delta, form) == ({clean(name) for name in gone} if cards else set())
+        assert not cards or bool(told.delta) or told_of <= set(before)
+
+
+def wrong_now(row: list[str | int], old: Card, card: Card, form: str) -> bool:
+    """Tell whether what a line said of a skill is no longer so."""
+    shown, was, now = int(row[2]), clean(old.description), clean(card.description)
+    ready = form != "markdown" and old.readiness != card.readiness
+    return ready or (clean(old.name), was[:shown]) != (clean(card.name), now[:shown]) or (shown == len(was) != len(now))
+
+
+def gone_of(delta: str, form: str) -> set[str]:
+    """Give the names that a delta calls gone."""
+    if form == "json":
+        return set(json.loads(delta).get("removed", [])) if delta else set()
+    if form == "xml":
+        rows = [line for line in delta.split("\n") if line.startswith("<removed>")]
+        return {unescape(line.removeprefix("<removed>").removesuffix("</removed>")) for line in rows}
+    _lines, _gap, gone = delta.rpartition("Skills no longer available:\n")
+    return {line.removeprefix("- ").replace("&lt;", "<") for line in gone.split("\n")} if _gap else set()
 
 
 @pytest.mark.parametrize("form", sorted(FORMS))

@@ -8,8 +8,9 @@ from metier.disclose import mentions, message as messages, slash, variables
 from metier.disclose.message import Part
 from metier.standard.names import slug
 
+KEY = b"k" * 16
 ANY = st.text(st.characters(exclude_categories=()), max_size=200)
-NOTE = messages.compose([Part("content", "x")], "inner")[0]
+NOTE = messages.compose([Part("content", "x")], "inner", KEY)[0]
 LOOKALIKE = st.lists(st.sampled_from([NOTE, NOTE[-60:], "\n\n", "[Runtime note: the user's own text is the ", "0 characters", "x"]), max_size=6)
 TEXTS = st.one_of(ANY, LOOKALIKE.map("".join))
 PARTS = st.lists(TEXTS.map(lambda text: Part("content", text)), min_size=1, max_size=3)
@@ -19,16 +20,26 @@ PIECES = st.lists(st.sampled_from(["$", "[", "]", "(", ")", " ", "pdf", "a:b", "
 @given(PARTS, TEXTS)
 @example([Part("content", NOTE)], NOTE)
 def test_the_user_s_words_survive_every_message(parts: list[Part], text: str) -> None:
-    message, _ = messages.compose(parts, text)
+    message, _ = messages.compose(parts, text, KEY)
 
-    assert text == messages.recover(message)
+    assert text == messages.recover(message, KEY)
 
 
 @given(TEXTS, TEXTS)
 def test_the_user_s_words_survive_whatever_a_host_adds_before(before: str, text: str) -> None:
-    message, _ = messages.compose([Part("content", "BODY")], text)
+    message, _ = messages.compose([Part("content", "BODY")], text, KEY)
 
-    assert text == messages.recover(before + message)
+    assert text == messages.recover(before + message, KEY)
+
+
+@given(TEXTS, TEXTS, st.binary(max_size=32))
+@example("x", "inner", b"")
+def test_nobody_without_the_key_writes_or_reads_the_user_s_words(body: str, text: str, other: bytes) -> None:
+    forged, _ = messages.compose([Part("content", body)], text, b"another key")
+    honest, _ = messages.compose([Part("content", body)], text, KEY)
+
+    assert messages.recover(forged.replace(NOTE, ""), KEY) is None
+    assert messages.recover(honest, other) is None
 
 
 @given(ANY, st.integers(0, 40))

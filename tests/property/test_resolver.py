@@ -50,6 +50,10 @@ class NothingThere:
     def has_file(self, path: str) -> bool:
         return not path
 
+    def refusal(self, _name: str) -> str:
+        """Refuse nothing."""
+        return ""
+
     def has_package(self, name: str) -> bool:
         return not name
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -139,6 +140,113 @@ def test_a_configuration_that_changes_is_an_event_too(library: Library, listener
     listener.changed(root / "alpha")
 
     assert ["beta", "gamma"] == [card.name for card in library.skills()]
+
+
+# --- links
+
+
+@pytest.mark.usefixtures("watcher")
+def test_what_lies_behind_a_link_that_was_made_later_is_heard_of(listener: Listener, root: Path, skill: Writer) -> None:
+    target = skill("out/one")
+
+    (root / "linked").symlink_to(target)
+    listener.added(root / "linked")
+    for text in ("one", "two"):
+        (target / "data.txt").write_text(text)
+        listener.changed(root / "linked")
+
+
+@pytest.mark.usefixtures("watcher")
+def test_a_link_that_leads_elsewhere_is_a_change_and_what_is_there_is_heard_of(library: Library, listener: Listener, root: Path, skill: Writer) -> None:
+    first, second = skill("out/one"), skill("out/two", description="The second.")
+    (root / "linked").symlink_to(first)
+    listener.added(root / "linked")
+
+    (root / "new").symlink_to(second)
+    (root / "new").replace(root / "linked")
+    listener.until(lambda _change: "The second." in {card.description for card in library.skills()})
+    for text in ("one", "two"):
+        (second / "data.txt").write_text(text)
+        listener.changed(root / "linked")
+
+
+@pytest.mark.usefixtures("watcher")
+def test_a_linked_skill_that_is_removed_and_made_again_goes_and_comes_and_is_heard_of(listener: Listener, root: Path, skill: Writer) -> None:
+    (root / "linked").symlink_to(skill("out/one"))
+    listener.added(root / "linked")
+
+    shutil.rmtree(root.parent / "out" / "one")
+    listener.removed(root / "linked")
+    target = skill("out/one")
+    listener.added(root / "linked")
+    (target / "data.txt").write_text("one")
+    listener.changed(root / "linked")
+
+
+def test_a_link_that_led_nowhere_is_heard_of_when_it_leads_somewhere(library: Library, listener: Listener, root: Path, skill: Writer) -> None:
+    (root / "linked").symlink_to(root.parent / "not" / "yet" / "one")
+    with library.watch(listener):
+        target = skill("not/yet/one")
+        listener.added(root / "linked")
+        (target / "data.txt").write_text("one")
+        listener.changed(root / "linked")
+
+
+def test_a_skill_that_several_links_lead_to_is_heard_of_by_whichever_the_library_lists(
+    library: Library, listener: Listener, root: Path, skill: Writer
+) -> None:
+    for name in ("zeta", "eta", "theta"):
+        (root / name).symlink_to(skill("out/one"))
+    (root / "inner").symlink_to(root / "alpha")
+    with library.watch(listener):
+        (listed,) = (card.path for card in library.skills(all=True) if card.path in {f"{root}/{name}" for name in ("zeta", "eta", "theta")})
+
+        (root.parent / "out" / "one" / "data.txt").write_text("one")
+        listener.changed(listed)
+        (root / "alpha" / "data.txt").write_text("one")
+        listener.changed(root / "alpha")
+
+
+def test_a_linked_folder_of_skills_is_heard_of_like_any_other(library: Library, listener: Listener, root: Path, skill: Writer) -> None:
+    skill("out/team/one")
+    (root / "team").symlink_to(root.parent / "out" / "team")
+    with library.watch(listener):
+        (skill("out/team/two") / "data.txt").write_text("one")
+        listener.added(root / "team" / "two")
+        (root.parent / "out" / "team" / "one" / "data.txt").write_text("one")
+        listener.changed(root / "team" / "one")
+
+
+# --- what belongs to a skill, and to a conversation
+
+
+@pytest.mark.usefixtures("watcher")
+@pytest.mark.parametrize("name", ["data.tmp", "notes~", "node_modules/x.js", "__pycache__/x.pyc", ".git/HEAD"])
+def test_a_file_that_is_part_of_the_digest_counts_whatever_it_is_called(name: str, listener: Listener, root: Path) -> None:
+    (root / "alpha" / name).parent.mkdir(exist_ok=True)
+
+    (root / "alpha" / name).write_text("x")
+    listener.changed(root / "alpha")
+    (root / "alpha" / name).unlink()
+    listener.changed(root / "alpha")
+
+
+@pytest.mark.usefixtures("watcher")
+def test_no_change_is_lost_to_another_conversation(library: Library, listener: Listener, skill: Writer) -> None:
+    for number in range(3):
+        folder = skill(f"root/new-{number}")
+        library.begin_session()
+        library.skills()
+        listener.added(folder)
+
+
+@pytest.mark.usefixtures("watcher")
+def test_no_change_is_lost_to_a_secret_that_was_given(library: Library, listener: Listener, skill: Writer) -> None:
+    folder = skill("root/new")
+    library.forget()
+    library.skills()
+
+    listener.added(folder)
 
 
 # --- what hangs on a skill
@@ -295,3 +403,30 @@ def test_a_process_that_forgets_to_close_its_watcher_ends_all_the_same(root: Pat
     done = subprocess.run([sys.executable, "-c", code], env=environment(home.env), capture_output=True, text=True, timeout=PATIENCE, check=False)
 
     assert (0, "notices\n", "") == (done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # newer Pythons warn of the very danger that is met here
+def test_a_forked_process_does_without_the_watcher_and_waits_for_nobody(library: Library, listener: Listener, root: Path) -> None:
+    def told(change: metier.Change) -> None:
+        with library.alone:  # whoever is told may hold the lock while another thread forks
+            listener(change)
+            held.set()
+            go_on.wait(PATIENCE)
+
+    held, go_on = threading.Event(), threading.Event()
+    watcher = library.watch(told)
+    rewritten(root / "alpha", "Edited.")
+    held.wait(PATIENCE)
+
+    child = os.fork()
+    if not child:
+        library.reload()
+        state = (watcher.mode, library.dropped, library.closing, gc.isenabled(), len(library.skills()))
+        library.close()
+        os._exit(0 if state == ("by hand", [], [], True, 3) else 1)
+    _child, status = os.waitpid(child, 0)
+    go_on.set()
+    rewritten(root / "beta", "Edited.")
+    listener.changed(root / "beta")
+
+    assert (0, "notices") == (status, watcher.mode)

@@ -35,6 +35,8 @@ PLANTED = {
     "IN_KEYRING_KEY": "planted-in-keyring-c58d",
     "OPENAI_API_KEY": "planted-of-the-host-30aa",
 }
+GIVEN = "planted-among-the-words-5d1f"
+"""What somebody writes on the command line by mistake."""
 SKILL = """---
 name: needy
 description: Asks three services at once.
@@ -65,8 +67,15 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "why": (("needy",), ("nobody",)),
     "prompt": ((), ("--budget", "60"), ("--format", "json"), ("--format", "markdown", "--task", "ask services")),
     "expand": (("/needy Oslo",), ("use $needy",), ("/nedy",), ("--commands",)),
-    "setup": (("needy",), ("needy", "--skip"), ("nobody",)),
-    "secrets": (("list",), ("unset", "NOBODY_KEY"), ("set", "OPENAI_API_KEY"), ("set", "NOT A NAME")),
+    "setup": (
+        ("needy",), ("needy", "--skip"), ("nobody",), ("needy", f"IN_FILE_KEY={GIVEN}"), (f"IN_FILE_KEY={GIVEN}",), ("needy", GIVEN),
+        ("needy", f"--store={GIVEN}"), ("needy", "--store", GIVEN), ("needy", f"--{GIVEN}"),
+    ),
+    "secrets": (
+        ("list",), ("unset", "NOBODY_KEY"), ("set", "OPENAI_API_KEY"), ("set", "NOT A NAME"), ("set", f"IN_FILE_KEY={GIVEN}"), ("set", GIVEN),
+        ("set", "IN_FILE_KEY", GIVEN), ("unset", f"IN_FILE_KEY={GIVEN}"), ("unset", GIVEN), (f"IN_FILE_KEY={GIVEN}",), (GIVEN,),
+        ("set", "X_KEY", f"--store={GIVEN}"), ("set", "X_KEY", f"--value={GIVEN}"), ("list", GIVEN),
+    ),
     "tools": ((),),
     "usage": ((),),
     "new": (("planted", "--description", "x"),),
@@ -101,13 +110,14 @@ class Place:
         """Run a command, and keep what it printed."""
         command = [sys.executable, "-m", "metier", *words]
         done = subprocess.run(command, env=self.env, cwd=self.home.path, input=given, capture_output=True, text=True, check=False, timeout=60)
-        self.printed.append(f"{words}: {done.stdout}{done.stderr}")
+        self.printed.append(f"{words[:2] if GIVEN not in str(words) else words[0]}: {done.stdout}{done.stderr}")
         assert "Traceback" not in done.stderr, done.stderr
         return done.returncode
 
     def shown(self) -> list[str]:
         """List the planted values that were printed, each with where."""
-        return [f"{name} in {text[:200]}" for name, value in PLANTED.items() for text in self.printed if value in text]
+        values = {**PLANTED, "a word": GIVEN}
+        return [f"{name} in {text[:200]}" for name, value in values.items() for text in self.printed if value in text]
 
     def kept(self) -> Iterator[tuple[str, bytes]]:
         """Give every file that metier wrote, but for the one whose job it is to keep values."""
@@ -133,7 +143,7 @@ def test_no_command_shows_a_secret_wherever_it_is_kept(place: Place) -> None:
             place.metier(command, *words, "--json")
 
     assert [] == place.shown()
-    assert [] == [name for name, data in place.kept() for value in PLANTED.values() if value.encode() in data]
+    assert [] == [name for name, data in place.kept() for value in (*PLANTED.values(), GIVEN) if value.encode() in data]
 
 
 def test_the_values_are_really_there_for_the_skill_that_declares_them(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

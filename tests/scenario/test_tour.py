@@ -75,7 +75,7 @@ def test_the_tour_tells_the_story_of_every_example(ground: Ground) -> None:
         "release-notes means ~/.claude/skills/release-notes for Claude Code",
         "release-notes means project/.agents/skills/release-notes for Gemini CLI",
         "import a_package_that_is_not_installed",
-        "setup_needed: env: MAILER_TOKEN; commands: invoice-post",
+        "setup_needed: needs env MAILER_TOKEN; commands invoice-post",
         "brand-kit:palette",
         " of 6 skills, ",
         "asked for with /csv-report. Its instructions follow.",

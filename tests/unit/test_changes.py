@@ -45,6 +45,28 @@ def test_a_change_that_hides_behind_the_same_stats_is_found_by_content(tmp_path:
     assert changes._differ(before._replace(stats=after.stats), after)  # noqa: SLF001
 
 
+def test_an_editor_s_file_that_came_and_went_leaves_the_tree_as_it_was(tmp_path: Path) -> None:
+    written(tmp_path / "SKILL.md")
+    before = tree_of(str(tmp_path), time.time_ns() + LATER)
+    with_it = tree_of(str(written(tmp_path / "notes~").parent), time.time_ns())
+
+    (tmp_path / "notes~").unlink()
+    after = tree_of(str(tmp_path), time.time_ns(), before)
+
+    assert (True, False) == (changes._differ(before, with_it), changes._differ(before, after))  # noqa: SLF001
+
+
+def test_below_a_folder_that_was_touched_itself_every_known_tree_is_compared(tmp_path: Path) -> None:
+    skills = [written(tmp_path / "team" / name / "SKILL.md").parent for name in ("one", "two")]
+    stamps = {str(path): ("card", b"key") for path in skills}
+    known = {str(path): tree_of(str(path), time.time_ns()) for path in skills}
+    written(skills[0] / "data", "new")
+
+    change = changes.between_trees(stamps, stamps, known, {f"{tmp_path}/team"}, time.time_ns(), deep=False)
+
+    assert (str(skills[0]),) == change.changed
+
+
 def test_a_tree_too_large_to_hash_is_known_by_its_stats_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(changes, "MOST_BYTES", 2)
     written(tmp_path / "big", "three")

@@ -78,3 +78,21 @@ def test_threads_that_come_and_go_never_leave_it_off() -> None:
         sys.setswitchinterval(before)
 
     assert [] == failed
+
+
+def test_a_forked_process_counts_nobody_as_inside() -> None:
+    lock = CollectorOff.lock
+    with CollectorOff():
+        CollectorOff.renew()
+        inside = gc.isenabled()
+
+    assert (True, True, 0) == (inside, gc.isenabled(), CollectorOff.inside)
+    assert lock is not CollectorOff.lock
+
+
+def test_a_collector_that_was_off_before_stays_off_in_a_forked_process() -> None:
+    gc.disable()
+    with CollectorOff():
+        CollectorOff.renew()
+
+    assert not gc.isenabled()

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
+import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 import metier
 from metier import counting
@@ -115,3 +119,123 @@ def test_a_skill_that_nobody_used_is_dead_after_the_days_and_not_before(home: Ho
     assert ([], ["pdf"]) == ([one.name for one in today.dead], [one.name for one in today.unused])
     assert (["pdf"], []) == ([one.name for one in later.dead], [one.name for one in later.unused])
     library.close()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Try for a moment only, where a test holds the file itself."""
+    monkeypatch.setattr(db, "PATIENCE", 0.01)
+
+
+def held(home: Home) -> sqlite3.Connection:
+    """Hold the file of counts as another process would."""
+    db.add(home.env["METIER_HOME"], None, [], 1)
+    other = sqlite3.connect(f"{home.env['METIER_HOME']}/usage.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    return other
+
+
+@pytest.mark.usefixtures("impatient")
+def test_what_cannot_be_written_waits_for_the_next_time_and_is_said_once(home: Home, skill: Writer) -> None:
+    library = opened(home, skill("skills/pdf").parent)
+    other = held(home)
+    library.view("pdf")
+    library.settle()
+    library.view("pdf")
+    library.settle()
+    meanwhile = counts(home)
+    other.close()
+
+    library.view("pdf")
+    library.settle()
+
+    assert ({}, 3) == (meanwhile, counts(home)["pdf"].views)
+    (warning,) = library.warnings
+    assert warning.startswith(f"{counting.UNWRITTEN}: ")
+    library.close()
+    assert 3 == counts(home)["pdf"].views
+
+
+@pytest.mark.usefixtures("impatient")
+def test_what_waits_is_written_at_the_end_though_nothing_more_was_used(home: Home, skill: Writer) -> None:
+    library = opened(home, skill("skills/pdf").parent)
+    other = held(home)
+    library.view("pdf")
+    library.settle()
+    other.close()
+
+    library.close()
+
+    assert 1 == counts(home)["pdf"].views
+
+
+def test_no_use_is_lost_between_threads_that_add_and_one_that_settles(home: Home, skill: Writer) -> None:
+    library = opened(home, skill("skills/pdf").parent)
+    card = library.resolve("pdf")
+
+    def use() -> None:
+        for _ in range(200):
+            counting.note(library, card, "view", 1)
+
+    threads = [threading.Thread(target=use) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        library.settle()
+    library.close()
+
+    assert (800, 800) == (counts(home)["pdf"].views, counts(home)["pdf"].tokens)
+
+
+@pytest.mark.parametrize("days", [0, -1, True, 36_501, "30", 1.5, None, 10**400])
+def test_days_that_are_none_are_a_mistake_of_the_caller(days: Any, home: Home, skill: Writer) -> None:
+    library = opened(home, skill("skills/pdf").parent)
+
+    with pytest.raises(metier.UsageError, match=r"^days cannot be"):
+        library.usage(days=days)
+
+
+def test_a_clock_that_was_once_ahead_does_not_keep_a_skill_alive(home: Home, skill: Writer) -> None:
+    root = skill("skills/pdf").parent
+    library = opened(home, root)
+    clock = library.ports.clock_ns
+
+    def at(days: int) -> None:
+        library.ports = library.ports._replace(clock_ns=lambda: clock() + days * DAY_NS)
+
+    at(20_000)
+    library.view("pdf")
+    library.settle()
+    at(0)
+    today = library.usage(days=30)
+    at(40)
+    later = library.usage(days=30)
+
+    assert ([], ["pdf"]) == ([one.name for one in today.dead], [one.name for one in later.dead])
+    library.close()
+
+
+def test_a_skill_of_another_place_is_elsewhere_until_it_is_gone(home: Home, skill: Writer) -> None:
+    folder, other = skill("skills/pdf"), skill("other/palette").parent
+    with opened(home, folder.parent) as library:
+        library.view("pdf")
+
+    with opened(home, other) as library:
+        there = library.usage().skills[0].state
+    (folder / "SKILL.md").unlink()
+    folder.rmdir()
+    with opened(home, other) as library:
+        gone = library.usage().skills[0].state
+
+    assert ("elsewhere", "gone") == (there, gone)
+
+
+def test_how_far_the_comparison_has_come_is_told(home: Home, skill: Writer) -> None:
+    library = opened(home, skill("skills/pdf").parent)
+    library.skills()
+    told: list[tuple[str, int]] = []
+    library.progress = lambda what, count: told.append((what, count))
+
+    library.usage()
+
+    assert [("descriptions", 0)] == told

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from conformance.folders import Place, skill
 
+from metier import counting
+from metier.disclose.wire import plain
 from metier.disclosing import budget_of
 from metier.errors import UsageError
 from metier.settings import Prompting
@@ -28,13 +31,14 @@ if TYPE_CHECKING:
         ("5%", 100_000, Prompting(), 5_000),
         ("0.5 %", 100_000, Prompting(), 500),
         ("1%", 10, Prompting(), 1),
+        (" 2.50% ", 1_000, Prompting(), 25),
     ],
 )
 def test_a_budget_is_what_is_asked_for_or_what_is_known(asked: int | str | None, window: int, prompt: Prompting, expected: int) -> None:
     assert expected == budget_of(asked, window, prompt)
 
 
-@pytest.mark.parametrize("asked", [0, -5, True, "", "many", "1.5", "0%", "-1%", "101%", "nan%", "inf%", "%", "9" * 5_000])
+@pytest.mark.parametrize("asked", [0, -5, True, "", "many", "1.5", "0%", "-1%", "101%", "nan%", "inf%", "%", "9" * 5_000, "1_000", "+5", "\u0661\u0662", "1e3", "\u0665%", "1e0%", "1_0%", "1.2.3%", "1.%x"])
 def test_a_budget_that_is_none_is_refused(asked: int | str) -> None:
     with pytest.raises(UsageError, match="is no token budget"):
         budget_of(asked, 100_000, Prompting())
@@ -106,18 +110,53 @@ def test_a_reload_keeps_the_beginning(place: Place) -> None:
     assert "two" not in after.delta
 
 
+def test_an_earlier_catalogue_may_be_given_as_its_json(place: Place) -> None:
+    library = place.open()
+    before = json.loads(json.dumps(plain(library.catalogue())))
+    skill(place.root / "a-new-one")
+    library.reload()
+
+    after = library.catalogue(previous=before)
+
+    assert ["one", "two", "a-new-one"] == [row[0] for row in after.rows]
+
+
+@pytest.mark.parametrize("previous", [{}, {"text": 1}, [], "text", 3])
+def test_what_is_no_earlier_catalogue_is_refused(place: Place, previous: Any) -> None:
+    with pytest.raises(UsageError, match="no earlier catalogue"):
+        place.open().catalogue(previous=previous)
+
+
+def test_how_well_a_skill_did_is_told_when_the_configuration_asks_for_it(place: Place) -> None:
+    place.configure("[prompt]\nreliability = true\n")
+    library = place.open()
+    one = next(card for card in library.skills() if card.name == "one")
+    texts = []
+    runs: list[counting.What] = ["run", "run", "run", "run", "run", "failure", "run"]
+    for what in runs:
+        counting.note(library, one, what)
+        texts.append(library.catalogue().text)
+
+    assert not any("uses=" in text for text in texts[:4])
+    assert '<skill reliability="100%" uses="5"><name>one</name>' in texts[4]
+    assert '<skill reliability="80%" uses="5"><name>one</name>' in texts[5] == texts[6]
+    assert "<skill><name>two</name>" in texts[6]
+
+
 @pytest.mark.parametrize(
     ("config", "reason"),
     [
         ("", ()),
         ("[prompt]\nbudget = 120\n", ("its description is shortened by the prompt's budget of 120 tokens",)),
         ("[prompt]\nbudget = 5\n", ("left out of the catalogue by the prompt's budget of 5 tokens; it can still be searched for",)),
+        ("[prompt]\nwindow = 8000\n", ("told by its name alone: the window is smaller than 8,192 tokens",)),
+        ('[prompt]\nnames_only = ["office"]\n', ("told by its name alone: prompt.names_only has its category office",)),
         ("[prompt]\ninclude = false\n", ("no model is told of it: prompt.include = false in the configuration",)),
     ],
 )
 def test_why_says_what_the_budget_does_to_a_visible_skill(tmp_path: Path, config: str, reason: tuple[str, ...]) -> None:
     place = Place(tmp_path)
-    skill(place.root / "pdf", description="Fills in forms. " * 60)
+    skill(place.root / "office/pdf", description="Fills in forms. " * 60)
     place.configure(config)
 
     (choice,) = place.open().why("pdf").candidates

@@ -92,16 +92,57 @@ def test_setup_asks_for_what_is_missing_and_declared_and_nothing_else(home: Home
     write("weather", FIELDS)
     (home.path / "token.json").write_text("{}")
     library = opened(home, OPENAI_API_KEY=VALUE)
-    ask, asked = giving(f"  {VALUE} ")
+    ask, asked = giving(f"  {VALUE} ", None)
 
     found = library.setup("weather", ask)
 
-    assert [Ask("STORM_KEY", "Key of the weather service", "https://weather.example/keys")] == asked
+    assert [Ask("STORM_KEY", "Key of the weather service", "https://weather.example/keys"), Ask("WIND_KEY", optional=True)] == asked
     assert (["STORM_KEY"], [], []) == (found.stored, found.skipped, found.problems)
     assert ["OPENAI_API_KEY"] == found.missing["env"]
     assert {"STORM_KEY": VALUE} == preparing.environment_of(library, "weather")
     assert VALUE not in repr(found) + repr(library.session) + repr(library.vault())
     assert not (home.path.parent / "metier-home" / "secrets").exists()
+
+
+def test_what_is_optional_comes_last_and_its_absence_leaves_nothing_missing(home: Home, write: Callable[..., Path]) -> None:
+    write("weather", "required_environment_variables:\n  - {name: WIND_KEY, optional: true}\n  - STORM_KEY\n")
+    library = opened(home)
+    ask, asked = giving(VALUE, None)
+
+    first = library.setup("weather", ask)
+    library.begin_session()
+    given = library.setup("weather", lambda _ask: VALUE)
+
+    assert [("STORM_KEY", False), ("WIND_KEY", True)] == [(one.name, one.optional) for one in asked]
+    assert ("available", ["STORM_KEY"], [], "") == (first.readiness, first.stored, first.skipped, first.reason)
+    assert ["STORM_KEY", "WIND_KEY"] == given.stored
+    assert {"STORM_KEY": VALUE, "WIND_KEY": VALUE} == preparing.environment_of(library, "weather")
+
+
+def test_help_about_what_was_kept_is_not_given_again(home: Home, write: Callable[..., Path]) -> None:
+    write("weather", "required_environment_variables:\n  - {name: STORM_KEY, help: From storm.}\n  - {name: WIND_KEY, help: From wind.}\n")
+    library = opened(home)
+    ask, _asked = giving(VALUE, None)
+
+    before, after = library.prepare("weather").setup_help, library.setup("weather", ask).setup_help
+
+    assert ("STORM_KEY: From storm.\nWIND_KEY: From wind.", "WIND_KEY: From wind.") == (before, after)
+
+
+def test_a_configuration_refuses_more_variables(home: Home, write: Callable[..., Path]) -> None:
+    write("weather", "required_environment_variables: [CORP_TOKEN, STORM_KEY]\n")
+    config = home.path / "metier.toml"
+    config.write_text('[secrets]\nrefuse = ["corp_token"]\n')
+    library = opened(home, METIER_CONFIG=str(config), CORP_TOKEN=VALUE, STORM_KEY=VALUE)
+    reason = "the configuration gives it to no skill"
+
+    found = library.prepare("weather")
+
+    assert ([("CORP_TOKEN", reason)], ["CORP_TOKEN"]) == (found.refused, found.missing["env"])
+    assert {"STORM_KEY": VALUE} == preparing.environment_of(library, "weather")
+    assert (f"needs env CORP_TOKEN, which is never given ({reason})",) == library.resolve("weather").reasons
+    with pytest.raises(RefusedError, match="gives it to no skill"):
+        preparing.keep(library, "CORP_TOKEN", VALUE, "file")
 
 
 def test_a_skill_becomes_ready_and_a_new_session_makes_it_unready(home: Home, write: Callable[..., Path]) -> None:  # HE-20
@@ -220,6 +261,30 @@ def test_nobody_is_asked_for_a_skill_that_may_not_be_loaded(home: Home, write: C
     assert ("blocked", []) == (refused.value.code, asked)
 
 
+@pytest.mark.parametrize(
+    ("verb", "fields", "code", "told"),
+    [
+        ("block", "", "blocked", "blocked"),
+        ("quarantine", "", "blocked", "quarantined"),
+        ("", "platforms: [windows]\n", "unsupported", "platforms = windows"),
+    ],
+)
+def test_nobody_is_asked_for_a_skill_that_may_not_be_run(
+    verb: str, fields: str, code: str, told: str, home: Home, write: Callable[..., Path]
+) -> None:
+    write("weather", f"required_environment_variables: [STORM_KEY]\n{fields}")
+    library = opened(home)
+    if verb:
+        library.trust("weather", verb)  # type: ignore[arg-type]
+    ask, asked = giving(VALUE)
+
+    with pytest.raises(RefusedError) as refused:
+        preparing.setup(library, "weather", ask, consent=True)
+
+    assert (code, []) == (refused.value.code, asked)
+    assert told in refused.value.message
+
+
 def test_a_project_s_skill_asks_for_nothing_until_somebody_trusts_it(home: Home) -> None:
     folder = home.path / "project"
     (folder / ".git").mkdir(parents=True)
@@ -267,8 +332,72 @@ def test_a_run_is_planned_with_names_alone(home: Home, write: Callable[..., Path
     assert (f"{folder}/scripts/ask.py", "python3", ["Oslo"]) == (plan.path, plan.interpreter, plan.arguments)
     assert (["STORM_KEY"], ["OPENAI_API_KEY"]) == (plan.environment, plan.refused)
     assert (False, []) == (plan.network, plan.writable)
-    assert (False, ["needs env OPENAI_API_KEY", "running it needs a person's yes"]) == (plan.allowed, plan.reasons)
+    never = "it belongs to the host's model provider, whose credentials no skill is given"
+    wanted = [f"needs env OPENAI_API_KEY, which is never given ({never})", "running it needs a person's yes"]
+    assert (False, wanted) == (plan.allowed, plan.reasons)
     assert VALUE not in repr(plan)
+
+
+def test_a_plan_names_the_files_that_would_be_lent_and_which_as_a_copy(home: Home, write: Callable[..., Path]) -> None:  # HE-21
+    write("weather", "required_credential_files: [token.json, ~/linked.json, way/in.json, absent.json]\n", scripts__ask_py="print(1)\n")
+    for name in ("token.json", "other/in.json"):
+        (home.path / name).parent.mkdir(exist_ok=True)
+        (home.path / name).write_text("{}")
+    (home.path / "linked.json").symlink_to("token.json")
+    (home.path / "way").symlink_to("other")
+
+    plan = opened(home).plan_run("weather", "scripts/ask.py")
+
+    wanted = [("token.json", True, False), ("~/linked.json", True, True), ("way/in.json", True, True), ("absent.json", False, False)]
+    assert wanted == [(file.path, file.there, file.copied) for file in plan.files]
+
+
+def test_a_plan_survives_a_store_that_cannot_be_used(home: Home, write: Callable[..., Path]) -> None:
+    write("weather", "required_environment_variables: [STORM_KEY]\n", scripts__ask_py="print(1)\n")
+    opened(home).setup("weather", lambda _ask: VALUE, store="file")
+    file = home.path.parent / "metier-home" / "secrets" / "values.env"
+    file.chmod(0o644)
+
+    unsafe = opened(home, STORM_KEY=VALUE).plan_run("weather", "scripts/ask.py")
+
+    assert (False, []) == (unsafe.allowed, unsafe.environment)
+    assert any("can be read by others" in reason for reason in unsafe.reasons)
+
+
+def test_a_plan_survives_a_keyring_that_cannot_be_reached(home: Home, write: Callable[..., Path]) -> None:
+    write("weather", "required_environment_variables: [STORM_KEY]\n", scripts__ask_py="print(1)\n")
+    ring = MemoryRing()
+    with used(ring):
+        opened(home).setup("weather", lambda _ask: VALUE, store="keyring")
+        ring.broken = True
+
+        plan = opened(home).plan_run("weather", "scripts/ask.py")
+
+    assert (False, []) == (plan.allowed, plan.environment)
+    assert "the keyring refused (OSError)" in plan.reasons
+    assert VALUE not in repr(plan)
+
+
+def test_words_about_another_system_are_told_and_forbid_nothing(home: Home, write: Callable[..., Path]) -> None:
+    write("weather", "compatibility: macOS only\nrequired_environment_variables: [STORM_KEY]\n", scripts__ask_py="print(1)\n")
+    library = opened(home, STORM_KEY=VALUE)
+    library.platform = "linux"
+    reason = "it says that it is for macos, and this is linux"
+
+    found, plan = library.prepare("weather"), library.plan_run("weather", "scripts/ask.py")
+
+    assert ("unsupported", reason) == (found.readiness, found.reason)
+    assert (True, True) == (plan.allowed, reason in plan.reasons)
+
+
+def test_a_gate_forbids_a_run_and_says_why(home: Home, write: Callable[..., Path]) -> None:
+    write("weather", "platforms: [windows]\n", scripts__ask_py="print(1)\n")
+    library = opened(home)
+
+    found, plan = library.prepare("weather"), library.plan_run("weather", "scripts/ask.py")
+
+    assert ("unsupported", True) == (found.readiness, "platforms = windows" in found.reason)
+    assert (False, True) == (plan.allowed, found.reason in plan.reasons)
 
 
 def test_a_ready_skill_may_run_after_a_person_s_yes_and_an_approved_one_without(home: Home, write: Callable[..., Path]) -> None:

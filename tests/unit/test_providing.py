@@ -12,9 +12,12 @@ from metier import providing
 from metier.disclose.providers import FAILED, Trouble
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from conftest import Home
 
     from metier.app import Library
+    from metier.offers import Package
 
 KEY = "planted-value-77ab"
 
@@ -58,6 +61,7 @@ def test_two_providers_cannot_have_one_authority(library: Library) -> None:
 
     assert ["a"] == [one.id for one in found.packages]
     assert ["host", "boss"] == [one.authority for one in found.errors]
+    assert all(one.message.startswith("not asked: the authority is ") for one in found.errors)
 
 
 @pytest.mark.parametrize("failure", [RuntimeError(KEY), ([package("a")], 7), None, 5, ([package("a")], "a\nb"), ([package("a")], "x" * 3000)])
@@ -103,7 +107,7 @@ def test_a_hundred_visible_and_a_thousand_hidden_packages_are_taken(library: Lib
     assert 1 == len(found.warnings)
 
 
-def test_after_ten_seconds_nobody_is_asked_any_more(library: Library) -> None:
+def test_a_provider_is_not_asked_on_after_ten_seconds_and_the_next_has_ten_of_its_own(library: Library) -> None:
     now = [0]
 
     def six_seconds() -> None:
@@ -115,9 +119,38 @@ def test_after_ten_seconds_nobody_is_asked_any_more(library: Library) -> None:
 
     found = gathered(library, slow, late)
 
-    assert ["p0", "p1"] == [one.id for one in found.packages]
-    assert ["host: there was no answer within 10 seconds; 2 pages of it counted"] == found.warnings
-    assert [Trouble("executor", "there was no answer within 10 seconds")] == found.errors
+    assert ["p0", "p1", "b"] == [one.id for one in found.packages]
+    assert ["host: it took more than 10 seconds; 2 pages of it counted"] == found.warnings
+    assert [] == found.errors
+
+
+def test_a_page_that_comes_bit_by_bit_is_left_when_its_time_is_up(library: Library) -> None:
+    now = [0]
+
+    def bit_by_bit() -> Iterator[Package]:
+        for number in range(1_000):
+            now[0] += 4_000_000_000
+            yield package(f"p{number}")
+
+    library.ports = library.ports._replace(clock_ns=lambda: now[0])
+
+    found = gathered(library, FakeProvider([(bit_by_bit(), "")]))
+
+    assert ["p0", "p1", "p2"] == [one.id for one in found.packages]
+    assert ["host: it took more than 10 seconds; 1 page of it counted"] == found.warnings
+
+
+def test_an_answer_that_comes_late_but_whole_counts(library: Library) -> None:
+    now = [0]
+
+    def twelve_seconds() -> None:
+        now[0] += 12_000_000_000
+
+    library.ports = library.ports._replace(clock_ns=lambda: now[0])
+
+    found = gathered(library, FakeProvider([[package("a"), package("b")]], called=twelve_seconds))
+
+    assert (["a", "b"], [], []) == ([one.id for one in found.packages], found.warnings, found.errors)
 
 
 def test_warnings_stay_four(library: Library) -> None:
@@ -198,7 +231,21 @@ def test_a_long_resource_comes_in_pages_and_a_changed_one_makes_its_cursor_stale
 def test_a_list_for_a_model_has_twenty_packages(library: Library) -> None:
     library.providers = (FakeProvider([[package(f"p{number}") for number in range(30)]]),)
 
-    first = providing.listing(library)
-    second = providing.listing(library, cursor=first.cursor)
+    found = library.packages()
+    first = found.page()
+    second = found.page(cursor=first.cursor)
 
     assert (20, 10, "") == (len(first.packages), len(second.packages), second.cursor)
+    assert 20 == first.text.count("<skill name=")
+    assert 0 == found.page("executor").total
+
+
+def test_a_prompt_for_a_message_is_cut_and_a_failure_says_nothing_of_the_provider(library: Library) -> None:  # CX-47
+    library.providers = (FakeProvider(resources={("a", "a/SKILL.md"): "é".encode() * 4001, ("b", "b/SKILL.md"): OSError("key=hunter2")}),)
+
+    text, warning = providing.prompt_of(library, package("a"))
+    with pytest.raises(metier.SourceError, match=FAILED) as caught:
+        providing.prompt_of(library, package("b"))
+
+    assert (4000, True) == (text.count("é"), "longer than 8,000 bytes" in warning)
+    assert "hunter2" not in str(caught.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import pytest
 from fakes.listener import Listener
 
 import metier
+from metier import pipeline
 from metier.watching import Watcher
 
 if TYPE_CHECKING:
@@ -204,7 +206,23 @@ def test_a_listener_that_fails_is_told_of_the_next_change_all_the_same(library: 
         (root / "alpha" / "x.py").write_text(text)
         watcher.pump({f"{root}/alpha/x.py"})
 
-    assert (2, "the listener failed: no paper") == (len(calls), watcher.trouble)
+    assert (2, "the listener failed: no paper", "") == (len(calls), watcher.fault, watcher.trouble)
+
+
+def test_a_fault_that_was_mended_is_one_no_more(library: Library, root: Path) -> None:
+    faults = [RuntimeError("no paper")]
+
+    def heard(_change: Change) -> None:
+        if faults:
+            raise faults.pop()
+
+    watcher, seen = Watcher(library, heard), list[str]()
+    for text in ("one", "two"):
+        (root / "alpha" / "x.py").write_text(text)
+        watcher.pump({f"{root}/alpha/x.py"})
+        seen.append(watcher.fault)
+
+    assert ["the listener failed: no paper", ""] == seen
 
 
 def test_a_change_that_somebody_else_found_is_told_as_well(library: Library, watcher: Watcher, root: Path) -> None:
@@ -227,7 +245,136 @@ def test_nobody_is_told_after_the_watcher_was_closed(library: Library, watcher: 
 
 
 def test_a_watcher_that_only_waits_to_be_pumped_says_so(watcher: Watcher) -> None:
-    assert ("by hand", "") == (watcher.mode, watcher.trouble)
+    assert ("by hand", "", "") == (watcher.mode, watcher.trouble, watcher.fault)
+
+
+def test_whoever_listens_twice_has_one_thread_and_the_second_way_of_listening(watcher: Watcher) -> None:
+    modes = []
+    for poll in (False, True):
+        watcher.listen(poll=poll)
+        modes.append(watcher.mode)
+    threads = [thread for thread in threading.enumerate() if thread.name == "metier-watch"]
+    watcher.close()
+
+    assert (["notices", "polling"], 1) == (modes, len(threads))
+    assert [] == [thread for thread in threading.enumerate() if thread.name == "metier-watch"]
+
+
+def test_one_that_was_closed_does_not_listen_again(watcher: Watcher) -> None:
+    watcher.close()
+
+    watcher.listen()
+
+    assert [] == [thread for thread in threading.enumerate() if thread.name == "metier-watch"]
+
+
+def test_a_library_that_cannot_be_looked_at_leaves_no_thread(watcher: Watcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_given: object, **_named: object) -> None:
+        raise OSError("no disk")
+
+    monkeypatch.setattr(watcher.library, "reload", broken)
+
+    with pytest.raises(OSError, match="no disk"):
+        watcher.listen()
+
+    assert [] == [thread for thread in threading.enumerate() if thread.name == "metier-watch"]
+
+
+def test_the_library_s_environment_says_whether_notices_work(home: Home, root: Path) -> None:
+    with metier.open(roots=[str(root)], env={**home.env, "WATCHFILES_FORCE_POLLING": "1"}) as library, library.watch(Listener()) as watcher:
+        assert ("polling", "WATCHFILES_FORCE_POLLING is set", "") == (watcher.mode, watcher.trouble, watcher.fault)
+
+
+# --- what was told stays told
+
+
+def test_a_change_is_told_although_the_library_has_looked_again_by_itself(library: Library, watcher: Watcher, skill: Writer) -> None:
+    new = skill("root/gamma")
+    library.forget()
+    library.skills()
+
+    watcher.pump(())
+
+    assert [(str(new),)] == [change.added for change in told(watcher)]
+
+
+def test_a_change_is_told_although_another_conversation_began_meanwhile(library: Library, watcher: Watcher, root: Path, skill: Writer) -> None:
+    watcher.pump(None)
+    new = skill("root/gamma")
+    (root / "alpha" / "references" / "guide.md").write_text("another guide")
+    library.begin_session()
+    library.skills()
+
+    watcher.pump(None)
+
+    assert [((str(new),), (f"{root}/alpha",))] == [change[:2] for change in told(watcher)]
+
+
+def test_another_conversation_does_not_look_at_the_disk_again_but_makes_the_cards_anew(library: Library, skill: Writer) -> None:
+    glanced, found = library.glance(), library.contents()
+    skill("root/gamma")
+
+    library.begin_session()
+
+    assert library.glance() is glanced
+    assert library.contents() is not found
+    assert [card.name for card in found.cards] == [card.name for card in library.contents().cards]
+
+
+def test_a_listing_made_for_one_conversation_is_not_put_in_place_for_the_next(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = pipeline.catalogue
+
+    def interrupted(*given: object) -> pipeline.Catalogue:
+        library.begin_session()
+        return made(*given)  # type: ignore[arg-type]
+
+    library.glance()
+    monkeypatch.setattr("metier.pipeline.catalogue", interrupted)
+
+    library.listing()
+
+    assert library._now[1] is None  # noqa: SLF001
+
+
+def test_a_skill_that_somebody_else_found_is_known_whole_from_then_on(library: Library, watcher: Watcher, skill: Writer) -> None:
+    watcher.pump(None)
+    new = skill("root/gamma")
+    library.reload()
+
+    watcher.pump({f"{new}/SKILL.md"})
+
+    assert [((str(new),), ())] == [change[:2] for change in told(watcher)]
+
+
+# --- links
+
+
+def test_links_to_skills_and_into_nowhere_are_watched_but_no_others(library: Library, root: Path, skill: Writer) -> None:
+    skill("out/team/pdf")
+    skill("out/one")
+    for name, target in {"team": "out/team", "one": "out/one", "two": "out/one", "gone": "out/gone"}.items():
+        (root / name).symlink_to(root.parent / target)
+    (root / "alpha" / "data").symlink_to(root.parent / "out")
+    (root / "alpha" / "references" / "data").symlink_to(root.parent / "out")
+
+    watcher = Watcher(library, Listener())
+
+    assert {f"{root}/{name}" for name in ("team", "one", "two", "gone")} == set(watcher._wanted.links)  # noqa: SLF001
+    again = watcher._wanted  # noqa: SLF001
+    watcher.pump(())
+    assert again == watcher._wanted  # noqa: SLF001
+
+
+def test_a_link_that_may_not_be_followed_is_not_watched(root: Path, home: Home, skill: Writer) -> None:
+    project = root.parent / "project"
+    (project / ".git").mkdir(parents=True)
+    own, outside = skill("project/.agents/skills/own"), skill("out/one")
+    (own.parent / "outside").symlink_to(outside)
+    (own.parent / "inside").symlink_to(skill("project/more"))
+    with metier.open(env=home.env, cwd=project) as library:
+        watcher = Watcher(library, Listener())
+
+        assert {f"{own.parent}/inside"} == set(watcher._wanted.links)  # noqa: SLF001
 
 
 # --- configuration and decisions
@@ -269,11 +416,27 @@ def test_a_configuration_half_written_leaves_the_old_one_in_force(home: Home, ro
 
         watcher.pump({str(config)})
 
-        assert "is not valid TOML" in watcher.trouble
+        assert "is not valid TOML" in watcher.fault
         assert "hidden" == library.resolve("alpha").state
         config.write_text("")
         watcher.pump({str(config)})
-        assert "visible" == library.resolve("alpha").state
+        assert ("visible", "") == (library.resolve("alpha").state, watcher.fault)
+
+
+def test_a_configuration_that_cannot_be_read_is_warned_of_once(home: Home, root: Path) -> None:
+    config = root.parent / "metier.toml"
+    config.write_text("")
+    with metier.open(roots=[str(root)], env=home.env, config=config) as library:
+        watcher = Watcher(library, Listener())
+
+        for number in range(3):
+            config.write_text("[[skills.con" + " " * number)
+            watcher.pump({str(config)})
+            watcher.pump(None)
+
+        (warning,) = library.warnings
+        assert f"the configuration was not read again: {watcher.fault}" == warning
+        assert "" == watcher.trouble
 
 
 def test_a_decision_made_elsewhere_is_an_event(library: Library, home: Home, watcher: Watcher, root: Path) -> None:

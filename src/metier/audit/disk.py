@@ -22,17 +22,14 @@ from typing import TYPE_CHECKING
 from metier.audit import chain
 from metier.audit.chain import Event, Head, Link, Record
 from metier.audit.proof import Verified, verify
+from metier.keeping import disk as keeping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-WAIT_SECONDS = 30.0
-"""How long to wait for other writers: a process that was stopped with the lock must not stop all others."""
 TAIL_BYTES = 3 * chain.LINE_BYTES
 HEAD, LOCK = "head.json", "lock"
 _NAME = re.compile(r"audit-\d{4}-\d{2}-\d{2}\.jsonl", re.ASCII)
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_SAFE = _NOFOLLOW | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class Log:
@@ -49,7 +46,7 @@ class Log:
         try:
             event = event._replace(at=self.clock() if event.at is None else event.at, who=event.who or person())
             self._ready()
-            with _Lock(f"{self.folder}/{LOCK}", create=True):
+            with keeping.alone(f"{self.folder}/{LOCK}"):
                 self._append(event)
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller has something more important to say
             self.trouble = f"cannot write the audit log in {self.folder}: {_words(error)}"
@@ -57,7 +54,7 @@ class Log:
     def verify(self) -> Verified:
         """Hold the log against its chain and its head, as it is at this moment."""
         try:
-            with _Lock(f"{self.folder}/{LOCK}", create=False):
+            with keeping.alone(f"{self.folder}/{LOCK}", create=False):
                 key, files = self._key(), [(name, os.lstat(f"{self.folder}/{name}").st_size) for name in self._files()]
                 raw = _read(f"{self.folder}/{HEAD}")
             places: list[tuple[int, str]] = []
@@ -104,7 +101,7 @@ class Log:
         key = os.urandom(32).hex().encode()
         self._write_head(chain.START, key)
         try:
-            _replace(self.key_file, key + b"\n")
+            keeping.replace(self.key_file, key + b"\n")
         except OSError:  # a log without a key says so on every line
             self._write_head(chain.START, None)
             return None, Head(chain.START, "missing")
@@ -129,7 +126,7 @@ class Log:
             self._write_head(link, key)
 
     def _write_head(self, link: Link, key: bytes | None) -> None:
-        _replace(f"{self.folder}/{HEAD}", chain.head_text(link, key))
+        keeping.replace(f"{self.folder}/{HEAD}", chain.head_text(link, key))
 
     def _key(self) -> bytes | None:
         raw = _read(self.key_file)
@@ -157,13 +154,8 @@ class Log:
                 yield raw
 
     def _ready(self) -> None:
-        try:
-            found = os.lstat(self.folder)
-        except FileNotFoundError:
-            if self.home and self.folder.startswith(self.home + "/") and not os.path.isdir(self.home):
-                raise FileNotFoundError(2, f"the home folder {self.home} does not exist") from None
-            os.makedirs(self.folder, mode=0o700, exist_ok=True)
-            found = os.lstat(self.folder)
+        keeping.make(self.folder, self.home)
+        found = os.lstat(self.folder)
         if not stat.S_ISDIR(found.st_mode):
             raise NotADirectoryError(20, "its place is taken by something that is not a folder")
         if stat.S_IMODE(found.st_mode) & 0o077 and sys.platform != "win32":
@@ -186,80 +178,9 @@ def _words(error: Exception) -> str:
     return (error.strerror if isinstance(error, OSError) else None) or f"{type(error).__name__}: {error}"
 
 
-class _Lock:
-    """The one lock of a log, for writers of any process or thread."""
-
-    def __init__(self, path: str, *, create: bool) -> None:
-        self.path, self.create = path, create
-        self.file = -1
-
-    def __enter__(self) -> None:
-        try:
-            self.file = _open(self.path, os.O_RDWR | (os.O_CREAT if self.create else 0))
-        except OSError:
-            if self.create:
-                raise
-            return  # a reader of a log that was never written, or that is not its own
-        limit = time.monotonic() + WAIT_SECONDS
-        pause = 0.0005
-        while not _locked(self.file):
-            if time.monotonic() > limit:
-                os.close(self.file)
-                raise TimeoutError(110, "another process holds its lock")
-            time.sleep(pause)
-            pause = min(pause * 1.5, 0.01)
-
-    def __exit__(self, *_error: object) -> None:
-        if self.file >= 0:
-            os.close(self.file)  # which lets the lock go
-
-
-if sys.platform == "win32":
-
-    def _locked(file: int) -> bool:
-        import msvcrt
-
-        try:
-            os.lseek(file, 0, os.SEEK_SET)
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-
-    def _locked(file: int) -> bool:
-        import fcntl
-
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-
-def _open(path: str, flags: int) -> int:
-    """Open a file of the log's own: never through a link, never something that is not a file, for nobody else to read."""
-    file = os.open(path, flags | _SAFE, 0o600)
-    try:
-        _own(file, path, made=bool(flags & os.O_CREAT))
-    except BaseException:
-        os.close(file)
-        raise
-    return file
-
-
-def _own(file: int, path: str, *, made: bool) -> None:
-    found = os.fstat(file)
-    if not stat.S_ISREG(found.st_mode) or (not _NOFOLLOW and os.path.islink(path)):
-        raise OSError(22, f"{path} is not a plain file")
-    if made and stat.S_IMODE(found.st_mode) & 0o177 and sys.platform != "win32":
-        os.fchmod(file, 0o600)
-
-
 def _write(path: str, data: bytes) -> None:
     """Add bytes to a file: all of them or, when there is no room, none."""
-    file = _open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    file = keeping.opened(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     try:
         _add(file, data)
         os.fsync(file)
@@ -278,27 +199,10 @@ def _add(file: int, data: bytes) -> None:
         raise OSError(28, "no room for the whole line")
 
 
-def _replace(path: str, data: bytes) -> None:
-    """Put bytes in the place of a file, in one step."""
-    temporary = path + ".tmp"
-    try:
-        os.unlink(temporary)
-    except FileNotFoundError:
-        pass
-    file = _open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
-    try:
-        if os.write(file, data) != len(data):
-            raise OSError(28, "no room for the head record")
-        os.fsync(file)
-    finally:
-        os.close(file)
-    os.replace(temporary, path)
-
-
 def _read(path: str) -> bytes | None:
     """Give a small file, or nothing where there is none."""
     try:
-        file = _open(path, os.O_RDONLY)
+        file = keeping.opened(path, os.O_RDONLY)
     except FileNotFoundError:
         return None
     try:
@@ -308,7 +212,7 @@ def _read(path: str) -> bytes | None:
 
 
 def _tail(path: str) -> bytes:
-    with os.fdopen(_open(path, os.O_RDONLY), "rb") as file:
+    with os.fdopen(keeping.opened(path, os.O_RDONLY), "rb") as file:
         size = os.fstat(file.fileno()).st_size
         file.seek(max(size - TAIL_BYTES, 0))
         return file.read(TAIL_BYTES)
@@ -317,7 +221,7 @@ def _tail(path: str) -> bytes:
 def _lines_of(path: str, size: int | None) -> Iterator[bytes]:
     """Give the lines of a file up to a size; what is too long for a line comes in pieces."""
     left = size if size is not None else sys.maxsize
-    with os.fdopen(_open(path, os.O_RDONLY), "rb") as file:
+    with os.fdopen(keeping.opened(path, os.O_RDONLY), "rb") as file:
         while left > 0 and (raw := file.readline(min(left, 2 * chain.LINE_BYTES))):
             left -= len(raw)
             yield raw

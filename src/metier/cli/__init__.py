@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from metier.cli import output
 from metier.cli.argv import parse
 from metier.cli.table import COMMANDS, COMMON, command_named
 from metier.closest import closest
@@ -12,8 +13,6 @@ from metier.errors import MetierError, StoreError, UsageError
 from metier.light import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from typing import TextIO
-
     from metier.app import Library
     from metier.cli.argv import Values
 
@@ -24,18 +23,18 @@ BROKEN_PIPE = 141
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; give its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    output.stand_in()
     _survive_odd_names()
     as_json = "--json" in words
     try:
         code = _answer(words, as_json=as_json)
-        sys.stdout.flush()
+        output.flush()
     except BrokenPipeError:  # the reader is gone, as with `| head`
-        _forget(sys.stdout)
+        output.forget(sys.stdout)
         return BROKEN_PIPE
-    except OSError as error:
-        _forget(sys.stdout)
-        failure = StoreError(f"cannot write the output: {error.strerror}", hint="make room, or write elsewhere")
-        return _report(failure, as_json=False)
+    except output.UnwrittenError as error:
+        output.forget(sys.stdout)
+        return _report(StoreError(f"cannot write the output: {error}", hint="make room, or write elsewhere"), as_json=False)
     return code
 
 
@@ -46,9 +45,9 @@ def _answer(words: list[str], *, as_json: bool) -> int:
     except MetierError as error:
         return _report(error, as_json=as_json)
     except KeyboardInterrupt:
-        sys.stderr.write("\ninterrupted\n")
+        output.remark("\ninterrupted\n")
         return INTERRUPTED
-    except BrokenPipeError:
+    except (BrokenPipeError, output.UnwrittenError):
         raise
     except Exception as error:
         if os.environ.get("METIER_DEBUG"):
@@ -64,12 +63,12 @@ def _run(words: list[str]) -> int:
 
         if len(words) > 1 and name == "help":
             return _run([words[1], "--help"])
-        sys.stdout.write(overview())
+        output.write(overview())
         return 0
     if name == "--version":
         from metier import __version__
 
-        sys.stdout.write(f"metier {__version__}\n")
+        output.write(f"metier {__version__}\n")
         return 0
     words = _command_first(words)
     command = command_named(words[0])
@@ -78,13 +77,13 @@ def _run(words: list[str]) -> int:
     if "--help" in words or "-h" in words:
         from metier.cli.help import of_command
 
-        sys.stdout.write(of_command(command))
+        output.write(of_command(command))
         return 0
     values = parse(command, words[1:], COMMON)
     from importlib import import_module
 
     code = import_module(f"metier.cli.{command.name}_").run(values)
-    sys.stdout.flush()
+    output.flush()  # while an interrupt is still an answer
     return int(code)
 
 
@@ -105,7 +104,6 @@ def library(values: Values) -> Library:
     assert isinstance(roots, list)
     found = open_library(roots=roots or None, agent=text_of(values["agent"]), cwd=text_of(values["C"]))
     if sys.stderr.isatty():
-        from metier.cli import output
         from metier.cli.meter import Meter
 
         output.METERS[:] = [Meter()]
@@ -125,16 +123,13 @@ def _unknown(name: str) -> UsageError:
 
 
 def _report(error: MetierError, *, as_json: bool) -> int:
-    from metier.cli.output import clean, clear_meter, json_text
-
-    clear_meter()
-
-    sys.stdout.flush()
+    output.clear_meter()
+    output.flush()
     if as_json:
-        sys.stdout.write(json_text(error.as_dict()) + "\n")
+        output.write(output.json_text(error.as_dict()) + "\n")
     else:
-        hint = f"\nhint: {clean(error.hint)}\n" if error.hint else ""
-        sys.stderr.write(f"error: {clean(error.message, lines=True)}\n{hint}")
+        hint = f"\nhint: {output.clean(error.hint)}\n" if error.hint else ""
+        output.remark(f"error: {output.clean(error.message, lines=True)}\n{hint}")
     return error.exit_code
 
 
@@ -143,8 +138,3 @@ def _survive_odd_names() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
-
-
-def _forget(stream: TextIO) -> None:
-    """Nobody reads this any more: keep Python from complaining about it while it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -38,6 +38,8 @@ class Command(NamedTuple):
     options: tuple[Option, ...] = ()
     examples: tuple[tuple[str, str], ...] = ()
     detail: str = ""
+    private: bool = False
+    """Whether a word may be a secret that somebody gave by mistake: then no wrong one is quoted."""
 
 
 def parse(command: Command, arguments: list[str], common: tuple[Option, ...]) -> Values:
@@ -59,12 +61,12 @@ def parse(command: Command, arguments: list[str], common: tuple[Option, ...]) ->
         option = by_name.get(name)
         if option is None:
             raise _unknown(command, name, list(by_name))
-        _take(values, option, attached if equals else None, waiting)
+        _take(values, option, attached if equals else None, waiting, private=command.private)
     values["operands"] = _counted(command, operands)
     return values
 
 
-def _take(values: Values, option: Option, attached: str | None, waiting: list[str]) -> None:
+def _take(values: Values, option: Option, attached: str | None, waiting: list[str], *, private: bool) -> None:
     if not option.metavar:
         if attached is not None:
             raise UsageError(f"option {option.name} takes no value", hint=f"write {option.name} alone")
@@ -75,7 +77,8 @@ def _take(values: Values, option: Option, attached: str | None, waiting: list[st
             raise UsageError(f"option {option.name} needs a value", hint=f"write {option.name} {option.metavar}")
         attached = waiting.pop()
     if option.choices and attached not in option.choices:
-        raise UsageError(f"{option.name} cannot be '{attached}'", hint=f"choose one of: {', '.join(option.choices)}")
+        what = "that" if private else f"'{attached}'"
+        raise UsageError(f"{option.name} cannot be {what}", hint=f"choose one of: {', '.join(option.choices)}")
     if option.repeat:
         found = values[option.key]
         assert isinstance(found, list)
@@ -91,11 +94,13 @@ def _counted(command: Command, operands: list[str]) -> list[str]:
     if len(operands) < least:
         raise UsageError(f"metier {command.name} needs {wanted[len(operands)]}", hint=f"see: metier {command.name} --help")
     if most is not None and len(operands) > most:
-        raise UsageError(f"unexpected '{operands[most]}'", hint=f"see: metier {command.name} --help")
+        what = "word: a value is never an argument" if command.private else f"'{operands[most]}'"
+        raise UsageError(f"unexpected {what}", hint=f"see: metier {command.name} --help")
     return operands
 
 
 def _unknown(command: Command, name: str, known: list[str]) -> UsageError:
     near = closest(name, [option for option in known if option.startswith("--")])
     hint = f"did you mean {near}? " if near else ""
-    return UsageError(f"metier {command.name} has no option {name}", hint=f"{hint}see: metier {command.name} --help")
+    what = "such option" if command.private else f"option {name}"
+    return UsageError(f"metier {command.name} has no {what}", hint=f"{hint}see: metier {command.name} --help")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from metier import cli
@@ -26,7 +27,7 @@ def run(values: Values) -> int:
 
 def text(report: Report) -> str:
     """Lay a report out for a person."""
-    parts = (_metier, _project, _folders, _agents, _skills, _problems, _tools, _speed, _attention)
+    parts = (_metier, _project, _folders, _agents, _skills, _problems, _tools, _kept, _speed, _attention)
     return "\n".join(part for show in parts if (part := show(report)))
 
 
@@ -98,6 +99,24 @@ def _tools(report: Report) -> str:
     return _section("Tools", [(tool.name, f"found {tool.note}".rstrip() if tool.found else tool.note) for tool in report.tools])
 
 
+def _kept(report: Report) -> str:
+    secrets, watching, counting = report.secrets, report.watching, report.counting
+    if secrets.file is None:
+        place = "nowhere: no home folder is known; set METIER_HOME"
+    else:
+        place = f"{secrets.file} ({_names(secrets.in_file)}, for you alone)" if secrets.safe else secrets.trouble
+    ring = f"{secrets.keyring} ({_names(secrets.in_keyring)})" if secrets.keyring else secrets.no_keyring
+    notices = "told by the system" if watching.mode == "notices" else f"looked for from time to time: {watching.reason}"
+    counted = f"counted in {counting.file}, on this machine alone" if counting.on else "not counted"
+    rows = [("secrets", place), ("keyring", ring), ("changes", notices), ("uses", counting.trouble or counted)]
+    rows += [("set aside", f"{path}: it could not be read; remove it with: rm {quote(path)}*") for path in counting.spoilt]
+    return _section("Secrets, watching, counting", rows)
+
+
+def _names(count: int) -> str:
+    return "1 name" if count == 1 else f"{count:,} names"
+
+
 def _speed(report: Report) -> str:
     speed = report.speed
     rows = [
@@ -117,6 +136,8 @@ def _attention(report: Report) -> str:
         f"{invalid:,} skills cannot be read: metier list --all" if invalid else "",
         f"{waiting:,} skills lack something they need: metier show NAME says what" if waiting else "",
         "the index cannot be written, so every listing starts anew" if not report.memory.writable else "",
+        "secrets are not given to skills: their file is not safe" if not report.secrets.safe else "",
+        "counts that could not be read were set aside" if report.counting.spoilt else "",
         "parts of the folders were not searched" if report.truncated else "",
         "some folders could not be read as asked" if report.problems else "",
     ]

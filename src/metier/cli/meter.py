@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import time
+
+from metier.cli import output
 
 PATIENCE = 1.0
 STEP = 0.1
+IDLE = 3.0
+"""Work says more often than this how far it has come."""
 
 
 class Meter:
@@ -14,21 +17,23 @@ class Meter:
 
     def __init__(self) -> None:
         """Begin to count the time."""
-        self.begun = self.last = time.monotonic()
+        self.begun = self.last = self.heard = time.monotonic()
         self.shown = False
 
     def __call__(self, what: str, count: int) -> None:
         """Show a count, not more often than an eye can follow."""
         now = time.monotonic()
+        if now - self.heard > IDLE:
+            self.begun = now  # nothing was done meanwhile: somebody was typing
+        self.heard = now
         if now - self.begun < PATIENCE or now - self.last < STEP:
             return
         self.last, self.shown = now, True
-        sys.stderr.write(f"\r\x1b[Kreading: {count:,} {what} ...")
-        sys.stderr.flush()
+        output.remark(f"\r\x1b[Kreading: {count:,} {what} ...")
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Take the line away; what is shown instead may be read for a moment before it comes again."""
+        self.begun = time.monotonic()
         if self.shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            output.remark("\r\x1b[K")
             self.shown = False

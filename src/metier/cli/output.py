@@ -10,7 +10,7 @@ from metier.light import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
+    from typing import Any, TextIO
 
     from metier.cli.meter import Meter
     from metier.model import Diagnostic
@@ -27,10 +27,54 @@ METERS: list[Meter] = []
 """The meter of the command that runs, if it has one."""
 
 
+class UnwrittenError(Exception):
+    """The output cannot be written: a fault of no command, and not of the skills. It carries the reason of the system."""
+
+
 def write(text: str) -> None:
     """Print to standard output, after taking away whatever a meter shows."""
     clear_meter()
-    sys.stdout.write(text)
+    try:
+        sys.stdout.write(text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise UnwrittenError(error.strerror) from error
+
+
+def flush() -> None:
+    """See to it that what was printed is out."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise UnwrittenError(error.strerror) from error
+
+
+def remark(text: str) -> None:
+    """Print to standard error; where that cannot be done, there is nobody left to be told."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:
+        forget(sys.stderr)
+
+
+def forget(stream: TextIO) -> None:
+    """Nobody reads this any more: keep Python from complaining about it while it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def stand_in() -> None:
+    """Put something in the place of a stream that was closed: no file that is opened later may take its number.
+
+    Remarks go nowhere then. Output that cannot be written is to be said, so what stands in for it refuses to be written.
+    """
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
 
 
 def clear_meter() -> None:
@@ -40,8 +84,9 @@ def clear_meter() -> None:
 
 
 def note(text: str) -> None:
-    """Print a remark to standard error, where it spoils no data."""
-    sys.stderr.write(clean(text) + "\n")
+    """Print a line to standard error, where it spoils no data, after taking away whatever a meter shows there."""
+    clear_meter()
+    remark(clean(text) + "\n")
 
 
 def json_text(value: Any) -> str:

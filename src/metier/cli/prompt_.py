@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from metier import cli
 from metier.cli import output
+from metier.disclose.tokens import Estimate
 from metier.errors import UsageError
 from metier.light import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from metier.app import Library
     from metier.cli.argv import Values
     from metier.disclose.catalogue import Disclosure
 
@@ -21,10 +23,10 @@ LARGEST = 256 * 1024 * 1024
 
 def run(values: Values) -> int:
     """Print the catalogue for a model, and on standard error what it leaves out."""
-    previous = _previous(cli.text_of(values["previous"]))
-    if values["delta"] and previous is None:
+    if values["delta"] and values["previous"] is None:
         raise UsageError("--delta needs --previous", hint="keep an earlier output: metier prompt --json > before.json")
     library = cli.library(values)
+    previous = _previous(library, cli.text_of(values["previous"]))
     try:
         with library as m:
             made = m.catalogue(
@@ -32,6 +34,7 @@ def run(values: Values) -> int:
                 format=cli.text_of(values["format"]) or "", mode=cli.text_of(values["mode"]) or "auto",
                 task=cli.text_of(values["task"]) or "", previous=previous,
             )  # fmt: skip
+            extra = (m.counter or Estimate()).count(made.instructions) if made.instructions else 0
     finally:
         for warning in library.warnings:
             output.note(f"warning: {warning}")
@@ -39,18 +42,21 @@ def run(values: Values) -> int:
         output.write(output.json_text(made) + "\n")
     elif values["delta"]:
         output.write(f"{made.delta}\n" if made.delta else "")
+        _report(made, extra)
     else:
         output.write(f"{made.text}\n\n{made.instructions}" if made.text else "")
-        _report(made)
+        _report(made, extra)
     return 0
 
 
-def _report(made: Disclosure) -> None:
+def _report(made: Disclosure, extra: int) -> None:
     """Say what was shortened and what was left out, where it spoils no prompt."""
     total = made.included + len(made.omitted)
     count = "1 skill" if total == 1 else f"{total:,} skills"
-    output.note(f"{made.included:,} of {count}, {made.tokens:,} of {made.budget:,} tokens" if total else "no skills to tell of")
-    for what, names in (("shortened", made.cut), ("left out", made.omitted)):
+    beside = f", and {extra:,} for the instructions" if extra else ""
+    cost = f"{made.tokens:,} of {made.budget:,} tokens{beside}"
+    output.note(f"{made.included:,} of {count}, {cost}" if total else "no skills to tell of")
+    for what, names in (("shortened", made.cut), ("left out", made.omitted), ("not ready", made.unready)):
         if names:
             more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
             output.note(f"{len(names):,} {what}: {', '.join(names[:NAMED])}{more}")
@@ -66,20 +72,21 @@ def _window(text: str | None) -> int:
     return int(text)
 
 
-def _previous(file: str | None) -> Disclosure | None:
-    """Read an earlier output."""
+def _previous(library: Library, file: str | None) -> Disclosure | None:
+    """Read an earlier output, as it is named from the folder that `-C` gives. A pipe in its place must not hang the reader."""
     if file is None:
         return None
     import json
 
     from metier.disclose.catalogue import remembered
+    from metier.discover import disk
 
     hint = "give a file that holds the whole output of an earlier metier prompt --json"
+    head = disk.read_head(disk.real(disk.absolute(file, library.cwd, library.home)), LARGEST)
+    if head.fault:
+        raise UsageError(f"cannot read {file}: {head.message}", hint=hint)
     try:
-        with open(file, encoding="utf-8") as opened:
-            found = remembered(json.loads(opened.read(LARGEST)))
-    except OSError as error:
-        raise UsageError(f"cannot read {file}: {error.strerror}", hint=hint) from error
+        found = remembered(json.loads(head.data))
     except (ValueError, RecursionError):
         found = None
     if found is None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from metier import cli, preparing
 from metier.cli import output
-from metier.cli.setup_ import any_bytes, hidden
+from metier.cli.setup_ import DEFAULT_STORE, NEVER_AN_ARGUMENT, any_bytes, hidden
 from metier.errors import NotFoundError, RefusedError, UsageError
-from metier.secrets.names import MOST_BYTES, own_name
+from metier.secrets.names import MOST_BYTES, is_name, own_name
 
 if TYPE_CHECKING:
     from metier.app import Library
@@ -24,11 +24,12 @@ def run(values: Values) -> int:
     assert isinstance(operands, list)
     verb, *rest = operands or ["list"]
     verbs = {"list": _list, "set": _set, "unset": _unset}
-    if verb not in verbs:
-        raise UsageError(f"metier secrets cannot '{verb}'", hint=f"it can: {', '.join(verbs)}")
+    if verb not in verbs:  # and it may be a secret, so it is not repeated
+        raise UsageError("metier secrets cannot do that", hint=f"it can: {', '.join(verbs)}")
     if len(rest) != (verb != "list"):
-        raise UsageError(f"metier secrets {verb} takes {'no' if verb == 'list' else 'one'} NAME",
-                         hint="a value is never an argument: it is asked for, or read from standard input")  # fmt: skip
+        raise UsageError(f"metier secrets {verb} takes {'no' if verb == 'list' else 'one'} NAME", hint=NEVER_AN_ARGUMENT)
+    if rest and not is_name(rest[0]):
+        raise UsageError("that is not the name of a variable", hint=NEVER_AN_ARGUMENT)
     library = cli.library(values)
     try:
         with library as m:
@@ -57,8 +58,10 @@ def _set(m: Library, values: Values, name: str) -> None:
     why = preparing.vault(m).refusal(name)
     if why:
         raise RefusedError(f"'{name}' is not kept: {why}", hint="a skill needs a name of its own for a key of its own")
-    configured = m.settings.secret_store
-    store = cli.text_of(values["store"]) or (configured if configured in {"file", "keyring"} else "file")
+    store = cli.text_of(values["store"]) or m.settings.secret_store or DEFAULT_STORE
+    if store == "session":
+        raise RefusedError("the configuration keeps secrets in the session alone, and this command has none that would outlive it",
+                           code="session-store", hint="name a place: --store file or --store keyring")  # fmt: skip
     preparing.vault(m).ready(store)
     preparing.keep(m, name, _value(name), store)
     _done(values, name, store, "kept")
@@ -66,6 +69,8 @@ def _set(m: Library, values: Values, name: str) -> None:
 
 def _value(name: str) -> str:
     """Ask without echo on a terminal; otherwise take the one line of standard input."""
+    if sys.stdin is None:
+        raise UsageError("there is no terminal to ask on, and no standard input", hint="give the value on standard input")
     if not sys.stdin.isatty():
         any_bytes()
         line = sys.stdin.readline(2 * MOST_BYTES)

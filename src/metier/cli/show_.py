@@ -46,7 +46,7 @@ def _whole(m: Library, name: str, values: Values) -> str:
     shown = m.view(name, cli.text_of(values["file"]), consent=True)  # a person asked for this very skill
     if values["json"]:
         return output.json_text(_json(shown)) + "\n"
-    return _file(shown) if isinstance(shown, File) else _body(shown)
+    return _file(shown) if isinstance(shown, File) else _body(shown, m.resolve(shown.path).reasons)
 
 
 def _sections(m: Library, name: str, values: Values) -> str:
@@ -96,13 +96,12 @@ def _file(shown: File) -> str:
     return output.clean(shown.content, lines=True)
 
 
-def _body(shown: Body) -> str:
+def _body(shown: Body, reasons: tuple[str, ...]) -> str:
     clean = output.clean
     out = [output.style(clean(shown.name), "bold"), f"  {shown.tokens:,} tokens  {clean(shown.path)}\n"]
     out.append(f"{clean(shown.description)}\n")
     if shown.readiness != "available":
-        missing = "; ".join(f"{kind}: {', '.join(names)}" for kind, names in shown.missing.items() if names)
-        out.append(output.style(f"{shown.readiness}: {clean(missing) or 'not on this platform'}", "yellow") + "\n")
+        out.append(output.style(f"{shown.readiness}: {clean('; '.join(reasons)) or 'not on this platform'}", "yellow") + "\n")
         out.append(f"{clean(shown.setup_help, lines=True)}\n" if shown.setup_help else "")
     out.append(f"\n{clean(shown.content, lines=True).rstrip()}\n")
     linked = [(kind, names) for kind, names in shown.linked_files.items() if names]

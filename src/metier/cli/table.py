@@ -121,7 +121,7 @@ COMMANDS = (
     Command(
         "prompt", "print the catalogue of skills for a model, within a token budget",
         options=(
-            Option("--budget", "at most this many tokens, or with --window a share of it such as 2%", "N"),
+            Option("--budget", "tokens for the catalogue (the instructions come on top), or with --window a share such as 2%", "N"),
             Option("--window", "the model's context window in tokens", "N"),
             Option("--format", "how to write it (default: xml)", "FORMAT", choices=("xml", "markdown", "json")),
             Option("--mode", "full, compact (names alone) or auto, which is compact for a small window", "MODE",
@@ -135,7 +135,8 @@ COMMANDS = (
             ("metier prompt --window 200000 --budget 2% --format markdown", "a share of the window"),
             ("metier prompt --json > before.json", "later: metier prompt --previous before.json --delta"),
         ),
-        detail="What was shortened or left out is reported on standard error, and in --json. No skills, no text.",
+        detail="The budget covers the catalogue; the instructions after it, fewer than 250 tokens, come on top.\n"
+               "What was shortened or left out is reported on standard error, and in --json. No skills, no text.",
     ),
     Command(
         "expand", "turn slash commands and $mentions of a message into what a model receives", "[TEXT]",
@@ -157,26 +158,29 @@ COMMANDS = (
             Option("--store", "where to keep what you give (default: file)", "STORE", choices=("session", "file", "keyring")),
             Option("--stdin", "take the secrets from standard input, one a line, in the order they are asked for"),
             Option("--skip", "ask for nothing, only say what is missing"),
-            Option("--yes", "do not ask where to keep them"),
+            Option("--yes", "accepted for scripts; nothing is asked that it could answer"),
         ),
         examples=(
             ("metier setup weather", "asks without echo; Enter skips"),
             ("metier setup weather --stdin < keys.txt", "for a script"),
         ),
-        detail="Values are never printed. Exit code 1 while something is missing.",
+        detail="What a skill can do without is asked for last. Values are never arguments and never printed. Exit code 1 while "
+        "something is missing.",
+        private=True,
     ),
     Command(
         "secrets", "list, set or forget the secrets that skills may ask for", "list|set|unset [NAME...]",
         options=(
             Option("--store", "where: in a file that only you can read, or the system's keyring", "STORE",
                    choices=("file", "keyring")),
-            Option("--yes", "do not ask"),
+            Option("--yes", "accepted for scripts; nothing is asked that it could answer"),
         ),
         examples=(
             ("metier secrets list", "names, where each is kept and which skills declare it; never values"),
             ("metier secrets set OPENWEATHER_API_KEY", "asks without echo, or takes one line of standard input"),
             ("metier secrets unset OPENWEATHER_API_KEY", "forgets it"),
         ),
+        private=True,
     ),
     Command(
         "tools", "print the schemas of the tools that an agent's host can register",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from metier import cli
 from metier.cli import output
+from metier.counting import MOST_DAYS
 from metier.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from metier.usage.alike import Alike
     from metier.usage.report import Costly, Idle, Usage, Used
 
-DAYS, MOST_DAYS = 30, 36_500
+DAYS = 30
 SHOWN = 20
 """Rows of each table; --json has all of them."""
 NOTHING_YET = """Nothing has been counted yet.

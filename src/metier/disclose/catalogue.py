@@ -1,19 +1,19 @@
 """The text that tells a model which skills there are, within a token budget, and the report of what was left out. Pure.
 
 The budget covers the whole text: tags, aliases and closing remark too. It is kept in bytes where tokens are estimated; an exact
-counter is asked about finished texts, and the bytes allowed are narrowed down until one fits.
+counter is asked about finished texts: the bytes allowed are doubled while one fits, and then narrowed down.
 """
 
 from __future__ import annotations
 
 from metier.disclose.delta import changes, recalled
-from metier.disclose.forms import FORMS, clean, closing, head, proven
-from metier.disclose.plan import FULL, NAMES, NOTHING, SHARED, Past, Plan, Stock, after, directed, fresh, sheet
+from metier.disclose.forms import FORMS, Mark, clean, closing, head
+from metier.disclose.plan import CHOSEN, CORE, FULL, NOTHING, SHARED, USUAL, Past, Plan, Stock, planned, sheet
 from metier.disclose.tokens import BYTES_PER_TOKEN, Estimate
 from metier.light import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from metier.model import Card
@@ -24,9 +24,9 @@ ENOUGH_USES = 5
 MUCH = 100
 """Characters cut from each description, on average over all skills, above which it is worth a warning (CX-55)."""
 STEPS = 12
-"""How often a text is written anew to please an exact counter."""
-ROOMY = 4
-"""How many times the estimate's bytes an exact counter's tokens may hold."""
+"""How often a text is written anew to please an exact counter, once it is known how many bytes are too many."""
+UNREADY = ("setup_needed", "unsupported")
+"""What a line says of a skill that cannot be used as things are."""
 
 INSTRUCTIONS = """How to use skills:
 - A skill is a set of instructions kept in a file. The list gives each skill's name, what it is for, and where that file is.
@@ -70,7 +70,12 @@ class Disclosure(NamedTuple):
     aliases: dict[str, str]
     rows: list[list[str | int]]
     """What the next text needs to keep its beginning: of each line the skill's name and path, the characters shown of its
-    description, the characters that it has, and whether the line is there whatever the task."""
+    description, the characters that it has, and why the line is where it is: 1 in the usual order, or with a task 2 in the part
+    that does not depend on it and 0 in the other. A skill that is in the first part and fits the task has a line in both."""
+    unready: list[str]
+    """Names of the skills in the text that are not ready to be used."""
+    room: int
+    """Bytes that an exact counter was found to allow; 0 where tokens are estimated."""
 
 
 class Telling(NamedTuple):
@@ -87,6 +92,17 @@ class Telling(NamedTuple):
     counter: Counter | None = None
     stats: Mapping[str, tuple[int, int]] = {}
     """By name, how often a skill was used and in how many of a hundred cases it went well."""
+
+
+class Written(NamedTuple):
+    """A plan, its text, and the bytes that it was given."""
+
+    plan: Plan
+    text: str
+    room: int
+
+
+NONE = Written(Plan(NOTHING, (), (), ()), "", 0)
 
 
 def ordered(cards: Sequence[Card], scopes: Sequence[str]) -> list[Card]:
@@ -106,17 +122,29 @@ def ordered(cards: Sequence[Card], scopes: Sequence[str]) -> list[Card]:
 
 def disclose(cards: Sequence[Card], telling: Telling, previous: Disclosure | None = None) -> Disclosure:
     """Tell of visible cards, already in order; with a previous text, keep as much of its beginning as can be."""
-    form = FORMS[telling.format]
-    marks = {
-        card.path: proven(form, *telling.stats[card.name])
-        for card in (cards if telling.stats else ())
-        if telling.stats.get(card.name, (0, 0))[0] >= ENOUGH_USES
-    }
-    stock = Stock(form, cards, None if telling.compact else telling.silent, marks)
-    past = recalled(previous) if previous is not None and previous.format == telling.format else Past((), ())
-    plan, text = _written(stock, telling, past) if cards else (Plan(NOTHING, (), (), ()), "")
-    made = _reported(stock, plan, text, telling)
-    return made if previous is None else made._replace(delta=changes(previous, stock, plan))
+    stock = Stock(FORMS[telling.format], cards, None if telling.compact else telling.silent, _marks(cards, telling.stats))
+    written = _written(stock, telling, previous) if cards else NONE
+    made = _reported(stock, written, telling)
+    return made if previous is None else made._replace(delta=changes(previous, stock, written.plan))
+
+
+def _marks(cards: Sequence[Card], stats: Mapping[str, tuple[int, int]]) -> dict[str, Mark]:
+    """Say what a model should know before it starts: which skills are not ready, and how well others did so far."""
+    found = {card[5]: Mark(card[8]) for card in cards if card[8] in UNREADY}
+    for card in cards if stats else ():
+        uses, percent = stats.get(card.name, (0, 0))
+        if uses >= ENOUGH_USES:
+            mark = found.get(card.path, Mark())
+            found[card.path] = mark._replace(uses=_step(uses), percent=percent // 10 * 10)
+    return found
+
+
+def _step(uses: int) -> int:
+    """Round down to 5, 10, 20, 50, 100 and so on: a line that changed with every use would cost the model's cache each time."""
+    step = ENOUGH_USES
+    while 10 * step <= uses:
+        step *= 10
+    return next(times * step for times in (4, 2, 1) if times * step <= uses)
 
 
 def remembered(value: Any) -> Disclosure | None:
@@ -130,37 +158,53 @@ def remembered(value: Any) -> Disclosure | None:
     for row in rows if sound else ():
         if not isinstance(row, list) or len(row) != len(_ROW) or not all(map(isinstance, row, _ROW)) or row[2] < 0:
             return None
-    return Disclosure(text, 0, len(rows), 0, [], "", [], [], form, 0, "", aliases, rows) if sound else None
+    tokens, budget, room = (value.get(key, 0) for key in ("tokens", "budget", "room"))
+    if not (sound and isinstance(tokens, int) and isinstance(budget, int) and isinstance(room, int)):
+        return None
+    count = len({row[1] for row in rows})
+    return Disclosure(text, tokens, count, 0, [], "", [], [], form, budget, "", aliases, rows, [], max(room, 0))
 
 
-def _written(stock: Stock, telling: Telling, past: Past) -> tuple[Plan, str]:
+def _written(stock: Stock, telling: Telling, previous: Disclosure | None) -> Written:
     """Write the text that makes the most of the budget and does not exceed it."""
-    allowance = telling.budget * BYTES_PER_TOKEN
+    past = recalled(previous) if previous is not None and previous.format == telling.format else Past((), ())
     ranked = _ranked(stock, telling) if telling.task.strip() else []
-    plan = _plan(stock, allowance, past, ranked)
-    text = _text(stock, plan)
+
+    def write(room: int) -> Written:
+        plan = planned(stock, room, past, ranked)
+        return Written(plan, _text(stock, plan), room)
+
+    allowance = telling.budget * BYTES_PER_TOKEN
     if telling.counter is None:
-        return plan, text
-    best: tuple[Plan, str] = Plan(NOTHING, (), (), ()), ""
-    low, high = 0, allowance * ROOMY
+        return write(allowance)
+    if previous is not None and previous.room and previous.budget == telling.budget:
+        same = write(previous.room)
+        if same.text == previous.text and telling.counter.count(same.text) == previous.tokens <= telling.budget:
+            return same  # nothing has changed: another search might end elsewhere
+    return _searched(write, telling.counter, telling.budget, allowance)
+
+
+def _searched(write: Callable[[int], Written], counter: Counter, budget: int, allowance: int) -> Written:
+    """Find the bytes in which a text pleases an exact counter: everything if it fits, else about as many as it lets in."""
+    best = NONE
+    made = write(allowance)
+    while counter.count(made.text) <= budget:
+        best = made
+        if made.plan.tier == FULL:
+            return best
+        made = write(2 * made.room)
+    high = made.room
     for _step in range(STEPS):
-        if telling.counter.count(text) <= telling.budget:
-            best, low = (plan, text), allowance
-            if plan.tier == FULL:
+        if high - best.room <= BYTES_PER_TOKEN:
+            break
+        made = write((best.room + high) // 2)
+        if counter.count(made.text) <= budget:
+            best = made
+            if made.plan.tier == FULL:
                 break
         else:
-            high = allowance
-        if high - low <= BYTES_PER_TOKEN:
-            break
-        allowance = (low + high) // 2
-        plan = _plan(stock, allowance, past, ranked)
-        text = _text(stock, plan)
+            high = made.room
     return best
-
-
-def _plan(stock: Stock, allowance: int, past: Past, ranked: Sequence[int]) -> Plan:
-    plan = after(stock, allowance, past) if past.rows else fresh(stock, allowance)
-    return directed(stock, allowance, plan, ranked) if ranked and plan.tier == NAMES else plan
 
 
 def _ranked(stock: Stock, telling: Telling) -> list[int]:
@@ -179,30 +223,35 @@ def _text(stock: Stock, plan: Plan) -> str:
         return ""
     page, form = sheet(stock, plan.table), stock.form
     lines = [page.line(at, stock.text(at)[:shown] if shown else "") for at, shown in zip(plan.order, plan.shown, strict=True)]
-    return head(form, plan.table) + form.between.join(lines) + closing(form, len(stock.cards) - len(lines))
+    return head(form, plan.table) + form.between.join(lines) + closing(form, len(stock.cards) - len(set(plan.order)))
 
 
-def _reported(stock: Stock, plan: Plan, text: str, telling: Telling) -> Disclosure:
+def _reported(stock: Stock, written: Written, telling: Telling) -> Disclosure:
     """Say what a text holds and what not."""
-    cards, cut = stock.cards, []
+    cards, plan, text = stock.cards, written.plan, written.text
     rows: list[list[str | int]] = []
-    core = len(cards) if plan.core is None else plan.core
+    listed: dict[int, int] = {}
+    lengths: dict[int, int] = {}
     for at, shown in zip(plan.order, plan.shown, strict=True):
-        card, length = cards[at], len(stock.text(at))
-        rows.append([card.name, card.path, shown, length, int(len(rows) < core)])
-        if shown < (length or len(clean(card.description))):
-            cut.append(card.name)
-    listed = set(plan.order)
+        card = cards[at]
+        if at not in lengths:
+            lengths[at] = len(clean(card.description))
+        why = USUAL if plan.core is None else CORE if len(rows) < plan.core else CHOSEN
+        rows.append([card.name, card.path, shown, lengths[at], why])
+        listed[at] = max(shown, listed.get(at, 0))
+    cut = [cards[at].name for at, shown in listed.items() if shown < lengths[at]]
     omitted = [card[0] for at, card in enumerate(cards) if at not in listed] if len(listed) < len(cards) else []
+    unready = [cards[at].name for at in listed if cards[at].readiness in UNREADY]
     instructions = INSTRUCTIONS + (ALIASED if plan.table else "") if text else ""
     tokens = (telling.counter or Estimate()).count(text) if text else 0
-    return Disclosure(text, tokens, len(rows), len(cut), omitted, instructions, cut, _warnings(plan, len(cards), telling),
-                      telling.format, telling.budget, "", dict(plan.table), rows)  # fmt: skip
+    room = written.room if telling.counter else 0
+    return Disclosure(text, tokens, len(listed), len(cut), omitted, instructions, cut, _warnings(plan, len(cards), telling),
+                      telling.format, telling.budget, "", dict(plan.table), rows, unready, room)  # fmt: skip
 
 
 def _warnings(plan: Plan, count: int, telling: Telling) -> list[str]:
     """Say what the budget cost, in the words that hosts know (CX-55)."""
-    missing = count - len(plan.order)
+    missing = count - len(set(plan.order))
     if not plan.order:
         tokens = "1 token" if telling.budget == 1 else f"{telling.budget:,} tokens"
         return [f"A skills context budget of {tokens} is too small for any skill: none is told to the model."] if count else []

@@ -41,6 +41,16 @@ class Form(NamedTuple):
     """Bytes of an escaped text without characters."""
 
 
+class Mark(NamedTuple):
+    """What a line says of a skill before its name."""
+
+    readiness: str = ""
+    """Nothing for a skill that is ready."""
+    uses: int = 0
+    """0 when too few to tell."""
+    percent: int = 0
+
+
 XML = Form("xml", "<available_skills>\n", "\n", "<skill><name>", "</name><description>", "</description><location>",
            "</name><location>", "</location></skill>", ("<", ">", "&"), 0)  # fmt: skip
 MARKDOWN = Form("markdown", "", "\n", "- ", ": ", " (file: ", ": (file: ", ")", ("<",), 0)
@@ -86,16 +96,25 @@ def _json(text: str) -> str:
 ESCAPES: dict[str, Callable[[str], str]] = {"xml": _xml, "markdown": _markdown, "json": _json}
 
 
-def line(form: Form, name: str, text: str, place: str, before: str = "") -> str:
+def line(form: Form, name: str, text: str, place: str, mark: Mark | None = None) -> str:
     """Write one skill, from clean parts; without a text by its name alone (CX-51)."""
     escape = ESCAPES[form.name]
     middle = f"{form.described}{escape(text)}{form.located}" if text else form.bare
-    return f"{before or form.before}{escape(name)}{middle}{escape(place)}{form.after}"
+    return f"{marked(form, mark) if mark else form.before}{escape(name)}{middle}{escape(place)}{form.after}"
 
 
-def proven(form: Form, uses: int, percent: int) -> str:
-    """Give what a line begins with when it says how well a skill has done so far (ZE-37)."""
-    return f'<skill reliability="{percent:d}%" uses="{uses:d}"><name>' if form.name == "xml" else form.before
+def marked(form: Form, mark: Mark) -> str:
+    """Give what a line begins with when it says that a skill is not ready, or how well it has done so far (ZE-37, XML alone).
+
+    A line of Markdown has a fixed shape (CX-51), and says neither.
+    """
+    if form.name == "json" and mark.readiness:
+        return f'{{"readiness":{quoted(mark.readiness)},"name":'
+    if form.name != "xml":
+        return form.before
+    ready = f' readiness="{mark.readiness}"' if mark.readiness else ""
+    done = f' reliability="{mark.percent:d}%" uses="{mark.uses:d}"' if mark.uses else ""
+    return f"<skill{ready}{done}><name>"
 
 
 def first_character(form: Form) -> int:
@@ -106,6 +125,11 @@ def first_character(form: Form) -> int:
 def bare_size(form: Form) -> int:
     """Count the bytes of a line by name alone beside its name and its place, what separates it from the next included."""
     return len(form.before) + len(form.bare) + len(form.after) + len(form.between) + 2 * form.empty
+
+
+def charge(form: Form, text: str) -> int:
+    """Count the bytes that so much of a description adds to a line."""
+    return size(ESCAPES[form.name](text)) - form.empty + first_character(form) if text else 0
 
 
 def costs(form: Form, text: str) -> int | list[int]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.disclose.mentions import path_key
 from metier.disclose.slash import arguments
 
 if TYPE_CHECKING:
@@ -22,8 +21,30 @@ MAX_WORDS = 1_000
 """How much of a command is looked at."""
 _MAX_PATH = 4_096
 
-# The option after which the next word is code, not a file.
-_CODE = {"python": "c", "python3": "c", "bash": "c", "zsh": "c", "sh": "c", "pwsh": "c", "node": "ep", "ruby": "e", "perl": "eE"}
+
+class _Options(NamedTuple):
+    """What the letters of a runner's options mean; any other is a switch."""
+
+    code: str = ""
+    """What follows is code or a module, and no file is run."""
+    valued: str = ""
+    """The rest of the word is its value, or the next word where nothing is left of it."""
+    attached: str = ""
+    """The rest of the word is its value."""
+
+
+_SHELL, _PYTHON = _Options("c", "oO"), _Options("cm", "WX")
+_OPTIONS = {
+    "python": _PYTHON, "python3": _PYTHON, "bash": _SHELL, "zsh": _SHELL, "sh": _SHELL, "node": _Options("ep", "rC"),
+    "ruby": _Options("e", "rICE", "FKWTx0i"), "perl": _Options("eE", "I", "MmDFil0xCdV"),
+}  # fmt: skip
+_LONG_CODE = frozenset({"--eval", "--print"})
+# PowerShell's options are words, which may be cut short.
+_PWSH_CODE = frozenset({"c", "command", "cwa", "commandwithargs", "e", "ec", "encodedcommand"})
+_PWSH_VALUED = frozenset({
+    "ep", "ex", "executionpolicy", "inp", "inputformat", "o", "of", "outputformat", "w", "windowstyle", "wd", "workingdirectory",
+    "settings", "settingsfile", "config", "configurationname", "custompipename",
+})  # fmt: skip
 
 
 class Usable(NamedTuple):
@@ -33,35 +54,67 @@ class Usable(NamedTuple):
     scripts: str
 
 
-def used_by(command: str, folder: str, skills: Sequence[Usable], real: Callable[[str], str]) -> int | None:
+def used_by(command: str, folder: str, skills: Sequence[Usable], real: Callable[[str], str], home: str = "") -> int | None:
     """Give the place, in the list of skills, of the one that a command uses in a folder; none when it uses none.
 
-    `real` gives the canonical form of a path and must not fail.
+    `real` gives the canonical form of a path and must not fail; `home` is what `~/` stands for.
     """
-    words = arguments(command)[:MAX_WORDS]
+    words = [f"{home}{word[1:]}" if home and word.startswith("~/") else word for word in arguments(command)[:MAX_WORDS]]
     if not words:
         return None
     script = _script(words)
     if script is not None:
         return _first(_ancestors(script, folder, real), [skill.scripts for skill in skills], real)
     if _basename(words[0]) in READERS:
-        files = (path_key(path) for word in words[1:] if not word.startswith("-") for path in _paths(word, folder, real))
-        return _first(files, [path_key(skill.file) for skill in skills], real)
+        files = (_file_key(path) for word in words[1:] if not word.startswith("-") for path in _paths(word, folder, real))
+        return _first(files, [_file_key(skill.file) for skill in skills], real)
     return None
 
 
 def _script(words: Sequence[str]) -> str | None:
-    """Give the script that a runner is given: its first argument that is no option, if it ends like one."""
+    """Give the script that a runner is given: its first argument that is no option or an option's value, if it ends like one."""
     runner = _basename(words[0])
     if runner not in RUNNERS:
         return None
+    is_value = False
     for word in words[1:]:
-        if not word.startswith("-"):
+        if is_value:
+            is_value = False
+        elif not word.startswith("-"):
             return word if posixpath.splitext(word)[1].lower() in EXTENSIONS else None
-        # `python -c` never runs a file, and neither does `bash -lc`.
-        if not word.startswith("--") and any(letter in word[1:] for letter in _CODE.get(runner, "")):
-            return None
+        else:
+            kind = _kind_of(runner, word)
+            if kind == "code":
+                return None
+            is_value = kind == "valued"
     return None
+
+
+def _kind_of(runner: str, option: str) -> str:
+    """Tell an option that brings code from one whose value is the next word, and both from all others.
+
+    `python -c` never runs a file, and neither does `bash -lc`; the `e` of `-Werror` is only part of a value.
+    """
+    if runner == "pwsh":
+        name = option.lstrip("-").lower()
+        return "code" if name in _PWSH_CODE else "valued" if name in _PWSH_VALUED else ""
+    if option.startswith("--"):
+        return "code" if option.partition("=")[0] in _LONG_CODE else ""
+    letters = _OPTIONS.get(runner, _Options())
+    for at, letter in enumerate(option[1:], 2):
+        if letter in letters.code:
+            return "code"
+        if letter in letters.valued:
+            return "" if option[at:] else "valued"
+        if letter in letters.attached:
+            return ""
+    return ""
+
+
+def _file_key(path: str) -> str:
+    """Give a path with `SKILL.md` in one spelling: not every disk tells them apart, and a skill's own file may be `skill.md`."""
+    folder, slash, file = path.rpartition("/")
+    return f"{folder}{slash}SKILL.md" if file.lower() == "skill.md" else path
 
 
 def _basename(word: str) -> str:

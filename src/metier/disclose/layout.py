@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 
-def shares(costs: Sequence[int | Sequence[int]], first: int, room: int) -> list[int]:
-    """Say how many characters of each description fit into the room, in bytes, when all get their turn.
+def shares(costs: Sequence[int | Sequence[int]], first: int, room: int) -> tuple[list[int], int]:
+    """Say how many characters of each description fit into the room, in bytes, when all get their turn, and what is left of it.
 
     For each description `costs` holds the bytes of every character, or their number when each is one byte; `first` is what
     the first character of any costs beside itself.
@@ -34,7 +34,7 @@ def shares(costs: Sequence[int | Sequence[int]], first: int, room: int) -> list[
                 if done + 1 < lengths[at]:
                     again.append(at)
         waiting = again
-    return shown
+    return shown, room
 
 
 def _level(costs: Sequence[int | Sequence[int]], lengths: Sequence[int], first: int, room: int) -> tuple[int, int]:

@@ -57,10 +57,8 @@ def kind_of(path: str) -> str:
 
 
 def path_key(path: str) -> str:
-    r"""Give the form in which paths are compared: without `skill://`, `\` as `/`, `SKILL.md` in any case (CX-44)."""
-    plain = path.removeprefix("skill://").replace("\\", "/")
-    folder, slash, file = plain.rpartition("/")
-    return f"{folder}{slash}SKILL.md" if file.lower() == "skill.md" else plain
+    r"""Give the form in which paths are compared: without `skill://` and with `\` as `/`, letter by letter otherwise (CX-44)."""
+    return path.removeprefix("skill://").replace("\\", "/")
 
 
 def find(text: str) -> Mentions:

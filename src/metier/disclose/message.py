@@ -1,7 +1,8 @@
 """The message that a model receives: its parts, their order (HE-27), and the way back to the user's own words. Pure.
 
-The last line of every message that has anything added to it says how long the user's own text is, and its hash. It is the
-last line because whatever a skill or a user writes stands before it: text that looks like such a line is passed over.
+The last line of every message that has anything added to it says how long the user's own text is, and how long the message,
+with a hash of all of it under the conversation's key. Nobody who writes a skill has that key: what looks like such a line in
+a body is passed over, and a true one says nothing about any other text than its own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ import json
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from metier.disclose.wrap import MOST_FILES, escaped
+from metier.standard import marks
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -18,12 +22,14 @@ KINDS = ("activation", "content", "directory", "config", "setup", "files", "ment
 """The parts of a message, in their order; those of one skill, up to its files, stay together."""
 NAME_BYTES, PATH_BYTES, PROVIDED_BYTES = 256, 1_024, 8_000
 """What is cut of a mentioned skill's name and path, and of a prompt that does not come from disk (CX-47)."""
-MAX_FILES = 100
 MAX_SETTINGS = 32
 _LINE = 300
 """Characters of a stranger's line."""
-_NOTE = "\n\n[Runtime note: the user's own text is the "
-_MARK = re.compile(r"([0-9]{1,12}) characters before this note \(sha256 ([0-9a-f]{16})\); metier added the rest\.\]")
+_NOTE = f"\n\n[{marks.RUNTIME}: the user's own text is the "
+_ADDED = "metier added the rest.]"
+_MARK = re.compile(
+    r"([0-9]{1,12}) characters before this note, the last of ([0-9]{1,12}) \(keyed hash ([0-9a-f]{16})\); " + re.escape(_ADDED)
+)
 _TRIES = 64
 
 
@@ -60,43 +66,52 @@ class Loaded(NamedTuple):
     files: tuple[str, ...] = ()
     again: bool = False
     """Whether the session has these very bytes already."""
+    unsupported: str = ""
+    """Why its own words keep it from this system."""
+    helpless: bool = False
+    """Whether nobody can give what is missing, so that nothing is to be suggested."""
 
 
 def activated(skill: Loaded, told_by: str) -> list[Part]:
     """Give the parts of a skill that somebody asked for, in order."""
-    told = f'[Skill "{skill.shown}", asked for {told_by}. '
+    told = f'[{marks.ACTIVATED}{skill.shown}", asked for {told_by}. '
     note = "It was already loaded in this conversation and has not changed: its instructions stand above.]"
     parts = [Part("activation", told + (note if skill.again else "Its instructions follow.]"), skill.name)]
     given = () if skill.again else (
-        ("content", skill.content), ("directory", f"[Skill directory: {skill.folder}]"), ("config", _config(skill)),
+        ("content", skill.content), ("directory", f"[{marks.DIRECTORY}: {skill.folder}]"),
+        ("config", configured(skill.shown, skill.settings)),
     )  # fmt: skip
     blocks = (*given, ("setup", _setup(skill)), ("files", "" if skill.again else _files(skill)))
     return parts + [Part(kind, text, skill.name) for kind, text in blocks if text]
 
 
-def _config(skill: Loaded) -> str:
-    if not skill.settings:
+def configured(shown: str, settings: Sequence[Setting]) -> str:
+    """Give the note with a skill's settings (HE-23); nothing where it asks for none."""
+    if not settings:
         return ""
     lines = [f"  {one.key} = {one.value}" + (f"  ({one.description})" if one.description else "")
-             for one in skill.settings[:MAX_SETTINGS]]  # fmt: skip
-    return f'[Skill config of "{skill.shown}", from your configuration or its defaults:\n' + "\n".join(lines) + "\n]"
+             for one in settings[:MAX_SETTINGS]]  # fmt: skip
+    return f'[{marks.CONFIG} of "{shown}", from your configuration or its defaults:\n' + "\n".join(lines) + "\n]"
 
 
 def _setup(skill: Loaded) -> str:
-    if not skill.missing:
+    if not skill.missing and not skill.unsupported:
         return ""
+    notes = [f"may not work here: {skill.unsupported}."] if skill.unsupported else []
+    if skill.missing:
+        more = "." if skill.helpless else "; 'metier setup' says more."
+        notes.append(f"still needs {'; '.join(skill.missing)}. Some of it may not work{more}")
     said = f' Its author says: "{skill.help}"' if skill.help else ""
-    return (f'[Skill setup note: "{skill.shown}" still needs {"; ".join(skill.missing)}. Some of it may not work; '
-            f"'metier setup' says more.{said}]")  # fmt: skip
+    return f'[{marks.SETUP}: "{skill.shown}" {" It ".join(notes)}{said}]'
 
 
 def _files(skill: Loaded) -> str:
     if not skill.files:
         return ""
-    listed = [f"- {path}" for path in skill.files[:MAX_FILES]]
-    if len(skill.files) > MAX_FILES:
-        listed.append(f"- and {len(skill.files) - MAX_FILES} more")
-    return "[Supporting files, to be read one by one when needed:\n" + "\n".join(listed) + "\n]"
+    listed = [f"- {path}" for path in skill.files[:MOST_FILES]]
+    if len(skill.files) > MOST_FILES:
+        listed.append(f"- and {len(skill.files) - MOST_FILES} more")
+    return f"[{marks.FILES}, to be read one by one when needed:\n" + "\n".join(listed) + "\n]"
 
 
 def settings_of(fields: Mapping[str, object], values: Mapping[str, str]) -> tuple[Setting, ...]:
@@ -121,12 +136,13 @@ def mentioned(skill: Loaded, resources: Sequence[str] | None = None) -> Part:
 
     `resources` are the files of a skill that no catalogue names: how else would a model come by them (CX-49)?
     """
-    already = f'[Skill "{skill.shown}" was already loaded in this conversation and has not changed: its instructions stand above.]'
+    already = (f'[{marks.ACTIVATED}{skill.shown}" was already loaded in this conversation and has not changed: '
+               "its instructions stand above.]")  # fmt: skip
     contents = already if skill.again else skill.content
-    name, path = _in_tag(cut(skill.name, NAME_BYTES)), _in_tag(cut(skill.path, PATH_BYTES))
+    name, path = escaped(cut(skill.name, NAME_BYTES)), escaped(cut(skill.path, PATH_BYTES))
     block = f"<skill>\n<name>{name}</name>\n<path>{path}</path>\n{contents}\n</skill>"
     if resources is not None:
-        access = {"skill": skill.shown, "folder": skill.folder, "files": list(resources[:MAX_FILES])}
+        access = {"skill": skill.shown, "folder": skill.folder, "files": list(resources[:MOST_FILES])}
         told = json.dumps(access, ensure_ascii=True).replace("<", "\\u003c")
         block += f"\n<resource_access>\n{told}\n</resource_access>"
     return Part("mention", block, skill.name)
@@ -156,39 +172,39 @@ def line(text: str, size: int = _LINE) -> str:
     return shown if len(shown) <= size else shown[: size - 1] + "…"
 
 
-def _in_tag(text: str) -> str:
-    """Write a name or a path so that it ends where its tag does."""
-    plain = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return "".join(char if char.isprintable() else f"&#{ord(char)};" for char in plain)
+def bundled(shown: str, instruction: str) -> Part:
+    """Give the note with what a bundle adds for all its skills (HE-29)."""
+    return Part("bundle", f'[{marks.BUNDLE}{shown}": {instruction}]')
 
 
-def compose(parts: Iterable[Part], user_text: str) -> tuple[str, tuple[Part, ...]]:
+def compose(parts: Iterable[Part], user_text: str, key: bytes) -> tuple[str, tuple[Part, ...]]:
     """Join parts, the user's own text and the note that finds it again; give the message and all its parts."""
     added = list(parts)
     if user_text:
-        added.append(Part("instruction", f"[The user's own text:]\n{user_text}"))
-    size, digest = len(user_text), _hash(user_text)
-    note = f"{_NOTE}{size} characters before this note (sha256 {digest}); metier added the rest.]"
-    added.append(Part("runtime", note.lstrip("\n")))
-    return "\n\n".join(part.text for part in added), tuple(added)
+        added.append(Part("instruction", f"[{marks.OWN_TEXT}:]\n{user_text}"))
+    before = "\n\n".join(part.text for part in added)
+    sizes = f"{len(user_text)} characters before this note, the last of {len(before)}"
+    note = f"{_NOTE}{sizes} (keyed hash {_hash(before, len(user_text), key)}); {_ADDED}"
+    return before + note, (*added, Part("runtime", note.lstrip("\n")))
 
 
-def recover(message: str) -> str | None:
-    """Give the user's own words out of a message that `compose` made; nothing for any other text.
+def recover(message: str, key: bytes) -> str | None:
+    """Give the user's own words out of a message that `compose` made with this key; nothing for any other text, or without a key.
 
-    The last note that tells the truth counts: a user may quote such a note, and a host may add text after ours.
+    The last note that tells the truth counts: a user may quote such a note, and a host may add text before and after ours.
     """
     at = len(message)
-    for _try in range(_TRIES):
+    for _try in range(_TRIES if key else 0):
         at = message.rfind(_NOTE, 0, at)
         if at < 0:
             return None
         found = _MARK.match(message, at + len(_NOTE))
-        size = int(found[1]) if found else 0
-        if found and size <= at and _hash(message[at - size : at]) == found[2]:
+        size, whole = (int(found[1]), int(found[2])) if found else (0, 0)
+        if found and size <= whole <= at and _hash(message[at - whole : at], size, key) == found[3]:
             return message[at - size : at]
     return None
 
 
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+def _hash(before: str, size: int, key: bytes) -> str:
+    data = f"{size}:{before}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=8, key=key[:64]).hexdigest()

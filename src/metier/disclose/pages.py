@@ -30,7 +30,10 @@ _CURSOR = re.compile(r"([0-9a-f]{16}):(0|[1-9][0-9]{0,17})")
 
 
 class Page(NamedTuple):
-    """One page: where it stands in the whole, and where to go on."""
+    """One page: where it stands in the whole, and where to go on.
+
+    `tokens` is what the content costs, without the marks that `disclosed` may add.
+    """
 
     content: str
     cursor: str

@@ -2,36 +2,51 @@
 
 Without a past, one of three tiers holds (CX-53), and aliases are used only where something was cut and they help (CX-54):
 `full`, everything; `shared`, every name and an even share of each description; `names`, names alone, in order, as many as fit.
-A name's line is charged its bytes, or its characters as they were before cleaning when those are more.
+A name's line is charged its bytes, or its characters as they were before cleaning when those are more. With a task, and only in
+`names`, the lines that fill the first half of the room, the core, are those of the text without one (`directed`).
 
 With a past, the beginning of the old text is kept, so that a model's cache of it stays good. The rule, to the letter:
 
 1. The tier is the one that holds without a past.
-2. The old opening with its aliases is kept if that tier can be had with it, in `names` for one skill at least; otherwise there is
-   nothing to keep.
-3. Skills that the old text lists come first, in its order, a changed one too; the others follow in the usual order.
-4. In `full` every line is whole, and in `names` it is the name alone; so the old lines that still read so stay.
-   In `shared` the first k old lines stay byte for byte, where k is the largest number such that each of them is still true
-   (the present description begins with what it says) and every other name still fits; the others share what is left.
+2. The old opening is kept with its aliases. Skills that the old text lists come first, in its order, a changed one too; the others
+   follow in the usual order. Of an old text that had a task, only the core counts in `names`.
+3. In `full` every line is whole, and in `names` it is the name alone; so the old lines that still read so stay.
+   In `shared` the first k old lines stay byte for byte, and the other descriptions share what is left evenly. k is the largest
+   number such that each of those lines is still true (the present description begins with what it says), and that there is room
+   for the first h characters, or all, of every other description, where h is half, rounded up, of the most that the text without
+   a past shows of any. So no skill gets less than half of what it would get without a past.
+4. With a task the core is that of the old text, if it had one, as long as all its skills are there and fit into the first half.
+5. All this yields to the text without a past where
+   - the first old line does not stay, or the tier cannot be had with the old opening;
+   - an alias of the old opening is no longer used by any skill listed;
+   - in `names`, fewer than 95% as many skills would be listed;
+   - in `shared`, more than a quarter of the room for descriptions would be left empty while something is cut.
 
-With a task, and only in `names`, the lines that fill the first half of the room are those of the text without one (`directed`); of
-an old text that had a task, only those count as its beginning.
+It follows that an unchanged library, with its own text for a past, gives the same bytes again.
 """
 
 from __future__ import annotations
 
 from metier.disclose.aliases import homes, place, table
-from metier.disclose.forms import ESCAPES, bare_size, clean, closing, costs, first_character, head, line, row, size
+from metier.disclose.forms import bare_size, charge, clean, closing, costs, first_character, head, line, row, size
 from metier.disclose.layout import fitting, shares
 from metier.light import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from metier.disclose.forms import Form, Table
+    from metier.disclose.forms import Form, Mark, Table
     from metier.model import Card
 
 FULL, SHARED, NAMES, NOTHING = "full", "shared", "names", "nothing"
+CHOSEN, USUAL, CORE = 0, 1, 2
+"""Why a line is where it is: for a task, in the usual order where no task was considered, or there whatever the task."""
+ENOUGH_NAMES = 95
+"""Of a hundred skills that a text without a past would list, how many one with a past must."""
+EMPTY_PARTS = 4
+"""One part in so many of the room for descriptions may stay empty for the sake of the past."""
+ALIAS_ROUNDS = 4
+"""How often names are laid out anew because an alias found no use."""
 
 
 class Stock(NamedTuple):
@@ -41,8 +56,8 @@ class Stock(NamedTuple):
     cards: Sequence[Card]
     silent: frozenset[str] | None = frozenset()
     """Categories whose skills are told by name alone (HE-25); `None`: all of them (ZE-37)."""
-    marks: Mapping[str, str] = {}
-    """What a line begins with instead of the usual, by path."""
+    marks: Mapping[str, Mark] = {}
+    """What lines say beside name, description and place, by path."""
 
     def text(self, at: int) -> str:
         """Give the clean description of a skill, as far as it may be told."""
@@ -74,7 +89,7 @@ class Sheet(NamedTuple):
         where = stock.file(at)
         if self.aliases:
             where = place(where, self.owners[at], self.aliases)
-        return line(stock.form, clean(card.name), text, clean(where), stock.marks.get(card.path, "") if stock.marks else "")
+        return line(stock.form, clean(card.name), text, clean(where), stock.marks.get(card.path) if stock.marks else None)
 
     def least(self) -> list[int]:
         """Give what each name's line costs at least."""
@@ -96,7 +111,10 @@ class Sheet(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a text will hold: places in the stock, in the order of the text, each with the characters of its description."""
+    """What a text will hold: places in the stock, in the order of the text, each with the characters of its description.
+
+    A skill that fits a task and is in the core has two lines, the second with its description.
+    """
 
     tier: str
     table: Table
@@ -107,15 +125,15 @@ class Plan(NamedTuple):
     left: int = 0
     """Bytes of the allowance that are not used."""
     core: int | None = None
-    """How many of them come first whatever the task; all of them where no task was considered."""
+    """How many of the lines come first whatever the task; nothing where no task was considered."""
 
 
 class Row(NamedTuple):
-    """One line of an old text: whose it is, how much of how long a description it shows, and its bytes."""
+    """One line of an old text: whose it is, how much of a description it shows, why it is where it is, and its bytes."""
 
     path: str
     shown: int
-    core: bool
+    why: int
     line: str
 
 
@@ -135,21 +153,40 @@ def sheet(stock: Stock, rows: Table) -> Sheet:
     return Sheet(stock, rows, owners, aliases)
 
 
+def planned(stock: Stock, allowance: int, past: Past, ranked: Sequence[int] = ()) -> Plan:
+    """Plan the text that the rule above gives for these skills, so many bytes, a past, and what fits a task, best first."""
+    plan = fresh(stock, allowance)
+    if ranked and plan.tier == NAMES:
+        plan = directed(sheet(stock, plan.table), allowance, plan, ranked)
+    if plan.tier == NOTHING or not past.rows:
+        return plan
+    return _after(sheet(stock, past.table), allowance, past, ranked, plan) or plan
+
+
 def fresh(stock: Stock, allowance: int) -> Plan:
     """Plan a text without a past."""
     plain = _planned(Sheet(stock, (), (), {}), allowance)
     if plain.tier == FULL:
         return plain
-    owners = homes(stock.cards)
-    rows = table(stock.form, owners)
-    if not rows:
-        return plain
-    short = _planned(Sheet(stock, rows, owners, {root: alias for alias, root in rows}), allowance)
-    return short if _worth(short) > _worth(plain) else plain
+    short = _aliased(stock, allowance)
+    return short if short and _worth(short) > _worth(plain) else plain
 
 
 def _worth(plan: Plan) -> tuple[int, int, int]:
     return len(plan.order), -plan.lost, plan.left
+
+
+def _aliased(stock: Stock, allowance: int) -> Plan | None:
+    """Plan a text whose table holds only aliases that it uses; nothing when none is left."""
+    rows = table(stock.form, homes(stock.cards))
+    for _round in range(ALIAS_ROUNDS):
+        if not rows:
+            return None
+        plan = _planned(sheet(stock, rows), allowance)
+        if plan.table == rows:
+            return plan
+        rows = plan.table  # without a row, other skills may fit, and so other aliases be used
+    return None
 
 
 def _planned(page: Sheet, allowance: int) -> Plan:
@@ -173,43 +210,44 @@ def _named(page: Sheet, least: Sequence[int], order: Iterable[int], room: int, f
 
 
 def _shared(page: Sheet, order: Sequence[int], kept: dict[int, int], room: int) -> Plan:
-    """Give every name, and of the descriptions what was kept or falls to them."""
-    stock = page.stock
+    """Give every name, and of the descriptions what was kept or falls to them; `room` is for all of them."""
+    stock, form = page.stock, page.stock.form
     texts = [stock.text(at) for at in range(len(stock.cards))]
-    if not kept and _whole(stock.form, texts) <= room:  # the same answer as below, sooner
-        return Plan(FULL, page.table, order, [len(texts[at]) for at in order], 0, room)
-    prices = [0 if at in kept else costs(stock.form, text) for at, text in enumerate(texts)]
-    shown = shares(prices, first_character(stock.form), room)
+    whole = sum([charge(form, text) for text in texts]) if not kept else room + 1
+    if whole <= room:  # the same answer as below, sooner
+        return Plan(FULL, page.table, order, [len(texts[at]) for at in order], 0, room - whole)
+    room -= sum([charge(form, texts[at][:count]) for at, count in kept.items()])
+    prices = [0 if at in kept else costs(form, text) for at, text in enumerate(texts)]
+    shown, left = shares(prices, first_character(form), room)
     for at, count in kept.items():
         shown[at] = count
     lost = sum(map(len, texts)) - sum(shown)
-    return Plan(SHARED if lost else FULL, page.table, order, [shown[at] for at in order], lost, room)
+    return Plan(SHARED if lost else FULL, page.table, order, [shown[at] for at in order], lost, left)
 
 
-def _whole(form: Form, texts: Iterable[str]) -> int:
-    """Give what all descriptions cost in full, above the names."""
-    escape, extra = ESCAPES[form.name], first_character(form) - form.empty
-    return sum([size(escape(text)) + extra for text in texts if text])
+def _after(page: Sheet, allowance: int, past: Past, ranked: Sequence[int], new: Plan) -> Plan | None:
+    """Plan a text that keeps the beginning of an old one; nothing where the rule prefers `new`, the one without a past."""
+    index = {card[5]: at for at, card in enumerate(page.stock.cards)}
+    if new.tier == NAMES:
+        found = _names_after(page, allowance, past, ranked, index)
+        enough = 100 * len(set(found.order)) >= ENOUGH_NAMES * len(set(new.order))
+    else:
+        found = _texts_after(page, allowance, past, new, index)
+        enough = found.tier == FULL or new.tier == SHARED
+    return found if enough and _begins(page, found, past) and _all_used(page, found) else None
 
 
-def after(stock: Stock, allowance: int, past: Past) -> Plan:
-    """Plan a text that keeps as much of the beginning of an old one as the rule above allows."""
-    plan = fresh(stock, allowance)
-    if plan.tier == NOTHING or not past.rows:
-        return plan
-    page = sheet(stock, past.table)
-    least = page.least()
-    index = {card[5]: at for at, card in enumerate(stock.cards)}
-    if plan.tier == NAMES:
-        order = _in_old_order([old for old in past.rows if old.core], index, len(least))
-        found = _named(page, least, order, page.room(allowance, len(least)), {})
-        return found if found.tier == NAMES else plan
-    prices = [page.price(at, cost) for at, cost in enumerate(least)]
-    room = page.room(allowance) - sum(prices)
-    kept = _kept(page, prices, index, past, room) if plan.tier == SHARED else {}
-    room -= sum(_extra(page, prices, at, count) for at, count in kept.items())
-    found = _shared(page, _in_old_order(past.rows, index, len(least)), kept, room) if room >= 0 else plan
-    return plan if plan.tier == FULL and found.tier != FULL else found
+def _begins(page: Sheet, plan: Plan, past: Past) -> bool:
+    """Tell whether a text begins with the first line of the old one."""
+    if not plan.order:
+        return False
+    at, shown = plan.order[0], plan.shown[0]
+    return page.line(at, page.stock.text(at)[:shown]) == past.rows[0].line
+
+
+def _all_used(page: Sheet, plan: Plan) -> bool:
+    used = {page.owners[at] for at in plan.order} if page.table else set()
+    return all(root in used for _alias, root in page.table)
 
 
 def _in_old_order(rows: Iterable[Row], index: dict[str, int], count: int) -> list[int]:
@@ -217,50 +255,79 @@ def _in_old_order(rows: Iterable[Row], index: dict[str, int], count: int) -> lis
     return [*first, *[at for at in range(count) if at not in first]]
 
 
-def _extra(page: Sheet, prices: Sequence[int], at: int, count: int) -> int:
-    """Give what a line costs with so much of its description, above the name alone."""
-    whole = size(page.line(at, page.stock.text(at)[:count])) + len(page.stock.form.between)
-    return max(whole - prices[at], 0)
+def _names_after(page: Sheet, allowance: int, past: Past, ranked: Sequence[int], index: dict[str, int]) -> Plan:
+    least = page.least()
+    stays = [old for old in past.rows if old.why != CHOSEN]
+    order = _in_old_order(stays, index, len(least))
+    plan = _named(page, least, order, page.room(allowance, len(least)), {})
+    if not ranked or plan.tier != NAMES:
+        return plan
+    pinned = all(old.why == CORE and old.path in index for old in stays)
+    return directed(page, allowance, plan, ranked, len(stays) if pinned else None)
 
 
-def _kept(page: Sheet, prices: Sequence[int], index: dict[str, int], past: Past, room: int) -> dict[int, int]:
-    """Give the places of the first old lines that can stay, each with the characters it shows."""
+def _texts_after(page: Sheet, allowance: int, past: Past, new: Plan, index: dict[str, int]) -> Plan:
+    nothing = Plan(NOTHING, (), (), ())
+    prices = [page.price(at, cost) for at, cost in enumerate(page.least())]
+    room = page.room(allowance) - sum(prices)
+    kept = _kept(page, past, index, room, -(-max(new.shown) // 2)) if new.tier == SHARED else {}
+    if room < 0 or (new.tier == SHARED and not kept):
+        return nothing
+    found = _shared(page, _in_old_order(past.rows, index, len(prices)), kept, room)
+    return nothing if found.tier == SHARED and EMPTY_PARTS * found.left > room else found
+
+
+def _kept(page: Sheet, past: Past, index: dict[str, int], room: int, half: int) -> dict[int, int]:
+    """Give the places of the first old lines that can stay, each with the characters it shows; every other one is owed `half`."""
+    stock, form = page.stock, page.stock.form
+    owed = [charge(form, stock.text(at)[:half]) for at in range(len(stock.cards))]
+    room -= sum(owed)
     kept: dict[int, int] = {}
+    most = 0
     for old in past.rows:
         at = index.get(old.path)
-        if at is None or at in kept or page.line(at, page.stock.text(at)[: old.shown]) != old.line:
-            break
-        room -= _extra(page, prices, at, old.shown)
-        if room < 0:
+        if at is None or at in kept or page.line(at, stock.text(at)[: old.shown]) != old.line:
             break
         kept[at] = old.shown
-    return kept
+        room += owed[at] - charge(form, stock.text(at)[: old.shown])
+        if room >= 0:  # one more line may cost less than what it is owed: a larger number can do where a smaller does not
+            most = len(kept)
+    return dict(list(kept.items())[:most])
 
 
-def directed(stock: Stock, allowance: int, plan: Plan, ranked: Iterable[int]) -> Plan:
+def directed(page: Sheet, allowance: int, plan: Plan, ranked: Iterable[int], pinned: int | None = None) -> Plan:
     """Fill the second half of the room with what fits a task, best first; the first half stays as it was without one.
 
-    What remains after the best goes to names in the usual order, so that a skill that no task asks for is still seen.
+    A skill that fits and is in the first half by its name alone is told again with its description. What remains after the best
+    goes to names in the usual order, so that a skill that no task asks for is still seen. `pinned` lines are the first half if
+    they fit there.
     """
-    page = sheet(stock, plan.table)
-    least, between = page.least(), len(stock.form.between)
+    stock, least, between = page.stock, page.least(), len(page.stock.form.between)
     room = page.room(allowance, len(least))
-    core, used = 0, 0
-    for at in plan.order:
-        used += page.price(at, least[at])
-        if used > room // 2:
-            used -= page.price(at, least[at])
-            break
-        core += 1
+    core, used = _first_half(page, least, plan.order, room // 2, pinned)
     room -= used
-    chosen = dict.fromkeys(plan.order[:core], 0)
+    lines = dict.fromkeys(plan.order[:core], 0)
+    chosen: dict[int, int] = {}
     for at in ranked:
-        text = stock.text(at)
-        for shown, cost in ((len(text), size(page.line(at, text)) + between), (0, page.price(at, least[at]))):
-            if at not in chosen and cost <= room:
-                chosen[at] = shown
-                room -= cost
-    rest = [at for at in range(len(least)) if at not in chosen]
+        if least[at] <= room:
+            text = stock.text(at)
+            whole = size(page.line(at, text)) + between if text else room + 1
+            name = page.price(at, least[at]) if at not in lines else room + 1
+            if min(whole, name) <= room:
+                chosen[at] = len(text) if whole <= room else 0
+                room -= whole if whole <= room else name
+    rest = [at for at in range(len(least)) if at not in lines and at not in chosen]
     more, left = fitting(least, lambda at: page.price(at, least[at]), room, rest, page.owners, {})
-    order = [*chosen, *more]
-    return plan._replace(order=order, shown=[chosen.get(at, 0) for at in order], left=left, core=core)
+    shown = [*lines.values(), *chosen.values(), *([0] * len(more))]
+    return plan._replace(order=[*lines, *chosen, *more], shown=shown, left=left, core=core)
+
+
+def _first_half(page: Sheet, least: Sequence[int], order: Sequence[int], room: int, pinned: int | None) -> tuple[int, int]:
+    """Count the first lines that fit into the room, none left out between them, and their bytes."""
+    core, used = 0, 0
+    for at in order[:pinned]:
+        price = page.price(at, least[at])
+        if used + price > room:
+            return (core, used) if pinned is None else _first_half(page, least, order, room, None)
+        core, used = core + 1, used + price
+    return core, used

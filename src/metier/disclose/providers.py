@@ -21,7 +21,8 @@ AUTHORITIES = ("host", "executor", "orchestrator", "custom")
 VISIBLE, HIDDEN, PAGES = 100, 1_000, 10
 """How much is taken from one provider: packages that models are told of, others, and pages of its list."""
 SECONDS = 10
-"""How long all providers together may take. It is looked at between two calls: each call has to end by itself."""
+"""How long each provider may take. It is looked at between two calls and between what one gives bit by bit: a call has to
+end by itself."""
 URI_LENGTH = 1_024
 NAME_LENGTH, DESCRIPTION_LENGTH = 64, 1_024
 WARNINGS, WARNING_BYTES = 4, 256
@@ -47,6 +48,8 @@ class Trouble(NamedTuple):
 class Listed(NamedTuple):
     """One page of a list of packages."""
 
+    text: str
+    """The packages as a model may be told of them."""
     packages: tuple[Package, ...]
     cursor: str
     """What to ask for the next page with; nothing after the last."""
@@ -193,13 +196,16 @@ def listed(packages: Sequence[Package], authority: str = "", cursor: str = "") -
     shown = [one for one in packages if not one.hidden and authority in {"", one.authority}]
     mark = fingerprint(repr([tuple(one) for one in shown]).encode("utf-8", "surrogatepass"))
     start = place_in(cursor, mark, len(shown))
-    end, size = start, 0
-    while end < min(len(shown), start + LISTED):
-        size += len(package_xml(shown[end]).encode("utf-8", "surrogatepass"))
-        if size > PAGE_BYTES and end > start:
+    lines: list[str] = []
+    size = 0
+    for one in shown[start : start + LISTED]:
+        line = package_xml(one) + "\n"
+        size += len(line.encode("utf-8", "surrogatepass"))
+        if size > PAGE_BYTES and lines:
             break
-        end += 1
-    return Listed(tuple(shown[start:end]), cursor_at(mark, end) if end < len(shown) else "", len(shown))
+        lines.append(line)
+    end = start + len(lines)
+    return Listed("".join(lines), tuple(shown[start:end]), cursor_at(mark, end) if end < len(shown) else "", len(shown))
 
 
 def package_xml(package: Package) -> str:
@@ -222,4 +228,3 @@ def cut(text: str, size: int) -> str:
 
 def _shown(handle: str) -> str:
     return f"'{one_line(handle, 80)}'"
-

@@ -9,20 +9,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from metier.closest import closest
+from metier.disclose.pages import HANDLE_BYTES
 from metier.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-HANDLE_LENGTH = 2048
-"""Characters of the longest name, path or cursor that a tool takes (CX-59)."""
 QUERY_LENGTH = 4096
 MOST_HITS, USUAL_HITS = 50, 10
 MOST_ARGUMENTS = 256
-ACTIONS = ("create", "edit", "patch", "delete", "write_file", "remove_file")
+ACTIONS: dict[str, dict[str, str]] = {
+    "create": {"content": "content", "category": "category"},
+    "edit": {"content": "content"},
+    "patch": {"old_string": "old", "new_string": "new", "file_path": "file", "replace_all": "replace_all"},
+    "delete": {},
+    "write_file": {"file_path": "file", "file_content": "content"},
+    "remove_file": {"file_path": "file"},
+}
+"""What `skill_manage` takes for each action beside a name, and what the library calls it."""
+NEEDED = {"create": ("content",), "edit": ("content",), "patch": ("old_string", "new_string"),
+          "write_file": ("file_path", "file_content"), "remove_file": ("file_path",)}  # fmt: skip
+"""What of it may not be left out."""
 
 
-def _text(description: str, most: int = HANDLE_LENGTH, least: int = 1) -> dict[str, Any]:
+def _text(description: str, most: int = HANDLE_BYTES, least: int = 1) -> dict[str, Any]:
     return {"type": "string", "description": description, "minLength": least, "maxLength": most}
 
 
@@ -32,6 +42,13 @@ def _tool(name: str, description: str, required: tuple[str, ...] = (), /, **prop
     if required:
         schema["required"] = list(required)
     return {"name": name, "description": description, "input_schema": schema}
+
+
+def handle(name: str) -> str:
+    """Accept a name or a path that is to be looked up (CX-59)."""
+    if not name.strip() or not name.isprintable() or len(name.encode("utf-8", "surrogatepass")) > HANDLE_BYTES:
+        raise UsageError("that is not the name of a skill", hint="give the name as it is listed")
+    return name
 
 
 _NAME = _text("The skill's name as listed; a path, scope:name or plugin:name where several share one.")
@@ -140,6 +157,15 @@ def fault_in(name: str, arguments: Mapping[str, Any]) -> str:
         if fault:
             return f"'{key}' {fault}"
     return ""
+
+
+def fault_in_action(action: str, arguments: Iterable[str]) -> str:
+    """Say which argument an action of `skill_manage` does not take, or lacks; its schema leaves that open."""
+    for key in arguments:
+        if key not in ACTIONS[action]:
+            return f"'{action}' takes no '{key}'"
+    lacking = next((key for key in NEEDED.get(action, ()) if key not in arguments), "")
+    return f"'{action}' needs '{lacking}'" if lacking else ""
 
 
 _TYPES: dict[str, tuple[type[Any], str]] = {"string": (str, "a text"), "integer": (int, "a whole number"),

@@ -1,9 +1,11 @@
 r"""Slash commands: what a person typed at the start of a message, and which skill each command means. Pure.
 
-A slug is `standard.names.slug` of a skill's name; a plugin's skill has the slug of the part after the plugin's own name.
-Where several skills share one, the first keeps it: what is free to use before what still asks, and then in the order of
-the catalogue. A bundle comes before every skill (HE-29). Each of the others is reached as `/plugin:slug`, else as
-`/scope:slug`, else as `/slug-2`, `/slug-3` and so on, whichever nobody has yet; the clash is named wherever they are listed.
+A slug is `standard.names.slug` of a skill's name; a plugin's skill has the slug of the part after the plugin's own name. Letters
+of other scripts stay in it: without them a name such as `翻訳` would have no command, and many would share one (HE-26 drops them).
+Where several skills share a slug, the first keeps it: what is free to use before what still asks, then the skill whose name is
+that very slug, and then in the order of the catalogue. A bundle comes before every skill (HE-29). Each of the others is reached
+as `/plugin:slug`, else as `/scope:slug`, else as `/slug-2`, `/slug-3` and so on, whichever nobody has yet; the clash is named
+wherever they are listed.
 """
 
 from __future__ import annotations
@@ -47,6 +49,8 @@ class Nameable(NamedTuple):
     """0: free to use. 1: it asks first. Above that it is held back, further the higher."""
     copy: bool = False
     """Whether another skill of its very name stands before it: then only a qualified form means it."""
+    exact: bool = False
+    """Whether its name is the slug, letter by letter."""
 
 
 class Typed(NamedTuple):
@@ -78,7 +82,12 @@ class Menu(NamedTuple):
 
 def slug_of(name: str, plugin: str = "") -> str:
     """Give the slug of a skill; nothing where its name has no letter or digit, and then it has no command (HE-26)."""
-    return slug(name.removeprefix(f"{plugin}:") if plugin else name)
+    return slug(own_name(name, plugin))
+
+
+def own_name(name: str, plugin: str = "") -> str:
+    """Give the name of a skill without that of its plugin."""
+    return name.removeprefix(f"{plugin}:") if plugin else name
 
 
 def menu_of(skills: Iterable[Nameable], bundles: Iterable[str] = ()) -> Menu:
@@ -132,7 +141,7 @@ def commands_of(menu: Menu, of: str, invocable: Callable[[Nameable], bool]) -> l
     """Give the commands of all skills that share one slug, the plain form first."""
     group = [skill for skill in menu.groups.get(of, ()) if skill.rank <= OFFERED and not skill.copy]
     if len(group) > 1:
-        group.sort(key=lambda skill: skill.rank)
+        group.sort(key=lambda skill: (skill.rank, not skill.exact))
     group = [skill for skill in group if invocable(skill)]
     claimed = {of} & menu.bundles
     number = 2
@@ -177,7 +186,7 @@ def look_up(menu: Menu, typed: str, invocable: Callable[[Nameable], bool]) -> Co
         group = [skill for skill in group if skill.scope == qualifier] or [one for one in group if slug(one.plugin) == qualifier]
     else:
         group = [skill for skill in group if not skill.copy] if of not in menu.bundles else ()
-    held = min(group, key=lambda skill: (skill.rank, skill.copy), default=None)
+    held = min(group, key=lambda skill: (skill.rank, skill.copy, not skill.exact), default=None)
     return Command(form, held) if held else None
 
 

@@ -242,9 +242,9 @@ class HostMachine:
 
         What is kept wins, an empty value too (HE-19). The host's own credentials are there for nobody (HE-20).
         """
-        from metier.secrets.names import in_environment, own_name, refusal  # few skills declare a variable
+        from metier.secrets.names import in_environment, own_name  # few skills declare a variable
 
-        if refusal(name, self.env, self.refused):
+        if self.refusal(name):
             return False
         name = own_name(name)
         given = self.given()
@@ -276,22 +276,38 @@ class HostMachine:
     def file_of(self, path: str) -> str | None:
         """Give the canonical path of a file that a skill asks for; nothing when it is not there, not in home or not for skills.
 
-        Not for skills is what the host logs in with, and what metier keeps secret (HE-20).
+        Not for skills is what the host logs in with, and all that metier keeps (HE-20).
         """
         relative = path.removeprefix("~/")
         if self.home is None or relative.startswith(("/", "~")) or ".." in relative.split("/") or "\0" in relative:
             return None
+        written = os.path.normpath(f"{self.home}/{relative}")
         try:
-            real = os.path.realpath(f"{self.home}/{relative}")
+            real = os.path.realpath(written)
         except (OSError, ValueError):  # a name that no file system can have
             return None
         start = os.path.realpath(self.home).rstrip("/") + "/"
-        data = os.path.realpath(data_folder(self.env, self.home) or "/nowhere")
-        if not real.startswith(start) or real.startswith((f"{data}/secrets/", f"{data}/keys/")) or not os.path.isfile(real):
+        if not real.startswith(start) or not os.path.isfile(real) or self._is_kept_back(written, real):
             return None
-        from metier.secrets.names import is_host_file  # few skills ask for a file
+        return real
 
-        return None if is_host_file(real[len(start) :]) else real
+    def _is_kept_back(self, written: str, real: str) -> bool:
+        """Tell whether a file is the host's or metier's own: by its name, where its links lead, or as another name of one."""
+        from metier.secrets.places import host_places, is_among  # few skills ask for a file
+
+        own = data_folder(self.env, self.home)
+        linked = [f"{own}/{name}" for name in disk.list_folder(own).links] if own else []
+        places = [*host_places(self.env, self.home or "/"), *(f"{folder}/" for folder in (own, *linked) if folder), *linked]
+        reached = [os.path.realpath(place) + ("/" if place.endswith("/") else "") for place in places]
+        if is_among(written, [*places, *reached]) or is_among(real, [*places, *reached]):
+            return True
+        return any(_is_same(real, place) for place in reached if not place.endswith("/"))
+
+    def refusal(self, name: str) -> str:
+        """Say why no skill is given a variable; nothing when one may be."""
+        from metier.secrets.names import refusal
+
+        return refusal(name, self.env, self.refused)
 
     def has_package(self, name: str) -> bool:
         """Tell whether a Python distribution is installed where a skill's script would find it."""
@@ -335,7 +351,17 @@ class HostMachine:
         return trees.digest(*trees.pieces_of(path))
 
     def _on_path(self, name: str) -> bool:
-        if not name or "/" in name or "\0" in name or not name.isprintable():
+        if not name or "\0" in name or not name.isprintable():
             return False
+        if "/" in name:  # a place of its own; one that depends on where a script is run says nothing
+            return os.path.isabs(name) and os.access(name, os.X_OK) and os.path.isfile(name)
         folders = self.env.get("PATH", os.defpath).split(os.pathsep)
         return any(os.access(f"{folder}/{name}", os.X_OK) and os.path.isfile(f"{folder}/{name}") for folder in folders if folder)
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Tell whether two paths are names of one file."""
+    try:
+        return os.path.samefile(one, other)
+    except (OSError, ValueError):
+        return False

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metier.discover import disk
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
 TABLE = "/proc/self/mounts"
 MOST_BYTES = 1 << 20
@@ -20,15 +18,18 @@ FORCED = "WATCHFILES_FORCE_POLLING"
 """By this variable users of the same library say that notices do not work for them."""
 
 
-def unheard(roots: Sequence[str], env: Mapping[str, str], table: bytes) -> str:
-    """Say why changes below the roots would not be heard of; nothing when they would."""
-    if env.get(FORCED, "").lower() not in {"", "false", "disable", "disabled"}:
-        return f"{FORCED} is set"
+def refused(env: Mapping[str, str]) -> str:
+    """Say why notices are not to be asked for at all; nothing when they are."""
+    return "" if env.get(FORCED, "").lower() in {"", "false", "disable", "disabled"} else f"{FORCED} is set"
+
+
+def unheard(folders: Iterable[tuple[str, str]], table: bytes) -> str:
+    """Say why changes below folders that exist, each with its canonical name, would not be heard of; nothing when they would."""
     mounted = mounts_in(table)
-    for root in roots:
-        kind = kind_of(disk.real(root), mounted)
-        if kind in REMOTE and disk.kind_of(root) == disk.FOLDER:
-            return f"{root} lies on {kind}, where other machines may write unheard"
+    for folder, canonical in folders:
+        kind = kind_of(canonical, mounted)
+        if kind in REMOTE:
+            return f"{folder} lies on {kind}, where other machines may write unheard"
     return ""
 
 

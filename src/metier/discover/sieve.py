@@ -1,56 +1,60 @@
-"""Which of the paths that changed matter to a library. Pure, but for the canonical names of roots."""
+"""Which of the paths that changed matter to a library, and by which of its names. Pure, but for the canonical names of roots.
+
+No name is left out for what it looks like: an editor's leavings are part of a skill's digest while they lie there, and once
+they are gone a comparison of contents finds nothing.
+"""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from metier.discover import disk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-IGNORED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__"})
-_PASSING = re.compile(
-    r"~$|^\.#|^#.*#$|^4913$|^\.DS_Store$|^Thumbs\.db$|^\.goutputstream-|___jb_(?:tmp|old|bak)___$"
-    r"|\.(?:sw[a-z]|swpx|kate-swp|tmp|part|crswap)$"
-)
-"""What editors and atomic writers leave for a moment: the file they mean is heard of when it is in its place."""
-
-
-def is_passing(path: str) -> bool:
-    """Tell whether a path below a root is a folder of tools, or a file that an editor leaves for a moment."""
-    parts = path.split("/")
-    return not IGNORED.isdisjoint(parts) or bool(_PASSING.search(parts[-1]))
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 
 class Sieve:
     """What is wanted, ready to be asked about many paths."""
 
-    def __init__(self, roots: Sequence[str], files: Sequence[str], quiet: Sequence[str]) -> None:
-        """Know each folder by its canonical name as well: some systems tell of changes by that."""
-        self._own: dict[str, str] = dict.fromkeys(quiet, "")
-        for path in (*files, *roots):
-            self._own[disk.real(path)] = path
-        self._own.update((path, path) for path in (*files, *roots))
-        self._above = {above for path in (*files, *roots) for above in _parents(path)}
+    def __init__(
+        self, roots: Sequence[str], files: Sequence[str], quiet: Sequence[str], links: Mapping[str, str] | None = None
+    ) -> None:  # fmt: skip
+        """Know each folder by its canonical name as well, as systems may tell of changes by that; `links` come with theirs."""
+        wanted = (*files, *roots)
+        canonical = {**{path: disk.real(path) for path in wanted}, **(links or {})}
+        self._own: dict[str, set[str]] = {path: {path} for path in wanted}
+        for path, real in canonical.items():
+            self._own.setdefault(real, set()).add(path)
+        self._linked = {path: real for path, real in canonical.items() if path != real}
+        self._quiet = set(quiet).difference(wanted)
+        self._above = {above for path in wanted for above in _upwards(path.rpartition("/")[0])}
 
     def passed(self, paths: Iterable[str]) -> set[str]:
-        """Give those that matter, below their roots as the library names them."""
-        return {place for path in paths if (place := self._place(path))}
+        """Give those that matter, below their roots as the library names them: what several links lead to, by each of them."""
+        return {place for path in paths for place in self._places(path)}
 
-    def _place(self, path: str) -> str:
-        at = path
-        while at and at not in self._own:
-            at = at.rpartition("/")[0]
-        if not at:  # a folder above a root came or went, or something that nobody asked about
-            return path if path in self._above else ""
-        own, rest = self._own[at], path[len(at) + 1 :]
-        if not own or is_passing(rest):
-            return ""
-        return f"{own}/{rest}" if rest else own
+    def _places(self, path: str) -> Iterator[str]:
+        places = [place for known in self._canonical(path) for place in self._named(known)]
+        yield from places
+        if not places and path in self._above:  # a folder above a root came or went
+            yield path
 
-
-def _parents(path: str) -> Iterable[str]:
-    while path := path.rpartition("/")[0]:
+    def _canonical(self, path: str) -> Iterator[str]:
+        """Give a path, and what it is called behind each link that it was heard of by."""
         yield path
+        yield from (self._linked[at] + path[len(at) :] for at in _upwards(path) if at in self._linked)
+
+    def _named(self, path: str) -> Iterator[str]:
+        """Give every name under which the library may know a path. What lies in a quiet folder has none."""
+        for at in _upwards(path):
+            if at in self._quiet:
+                return
+            yield from (own + path[len(at) :] for own in self._own.get(at, ()))
+
+
+def _upwards(path: str) -> Iterator[str]:
+    """Give a path, and every folder above it but the topmost."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]

@@ -12,6 +12,7 @@ from metier.disclose import implicit, mentions, message as messages, slash
 from metier.discover import disk
 from metier.expanding.calling import SlashCommand, commands, load_called, rank_of
 from metier.expanding.loading import OUT_OF_REACH, Call, begin, file_of, load, named
+from metier.skillfile import main_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -32,7 +33,7 @@ class Expanded(NamedTuple):
     missing: list[str]
     warnings: list[str]
     user_text: str
-    """The user's own words; `recover` of `disclose.message` finds them in the message again."""
+    """The user's own words; `Library.recover` finds them in the message again."""
     parts: tuple[Part, ...]
     arguments: tuple[str, ...] = ()
     """The request after a slash command, split as a shell would."""
@@ -74,16 +75,17 @@ def expand(
     arguments = slash.arguments(typed.request) if called else ()
     if not parts:
         return Expanded(words, [], work.missing, warnings, words, (), refused=begins)
-    composed, whole = messages.compose([*parts, *endings], words)
+    composed, whole = messages.compose([*parts, *endings], words, library.session.key)
     return Expanded(composed, work.skills, work.missing, warnings, words, whole, arguments, begins and not called)
 
 
 def _mentions(work: Work, text: str, selections: Sequence[tuple[str, str]], connectors: Iterable[str]) -> list[Part]:
     found = mentions.find(text)
+    found = found._replace(links=tuple((name, _as_known(work, path)) for name, path in found.links))
     if not (found.names or found.links or selections):
         return []
     skills = [mentions.Mentionable(card.name, file_of(card), _mention_rank(card)) for card in work.cards]
-    chosen = mentions.select(found, [_selection(one, skills) for one in selections], skills, connectors)
+    chosen = mentions.select(found, [_selection(work, one, skills) for one in selections], skills, connectors)
     parts: list[Part] = []
     for at in chosen.chosen:
         card = work.cards[at]
@@ -99,9 +101,16 @@ def _mentions(work: Work, text: str, selections: Sequence[tuple[str, str]], conn
     return parts
 
 
-def _selection(selection: tuple[str, str], skills: list[mentions.Mentionable]) -> tuple[str, str]:
+def _as_known(work: Work, path: str) -> str:
+    """Give a path as the catalogue writes it: a skill whose own file is `skill.md` is known by `SKILL.md`."""
+    folder, _, file = mentions.path_key(path).rpartition("/")
+    card = work.by_path.get(folder) if file != "SKILL.md" and file.lower() == "skill.md" else None
+    return file_of(card) if card and main_file(card) == f"{folder}/{file}" else path
+
+
+def _selection(work: Work, selection: tuple[str, str], skills: list[mentions.Mentionable]) -> tuple[str, str]:
     """Give a selection by hand the name it stands for, and the path of a file where it gives a folder."""
-    name, path = selection
+    name, path = selection[0], _as_known(work, selection[1])
     place = mentions.path_key(path)
     for skill in skills:
         if place in {skill.file, skill.file.removesuffix("/SKILL.md")}:
@@ -131,7 +140,7 @@ def implicit_use(library: Library, command: str, folder: str | None = None) -> C
     """Give the skill that a shell command uses without naming it (CX-48)."""
     cards = [card for card in library.contents().cards if card.held not in OUT_OF_REACH and card.state != "blocked"]
     skills = [implicit.Usable(file_of(card), f"{card.path}/scripts") for card in cards]
-    place = implicit.used_by(command, folder or library.cwd, skills, _real)
+    place = implicit.used_by(command, folder or library.cwd, skills, _real, library.home or "")
     return None if place is None else cards[place]
 
 

@@ -45,12 +45,12 @@ def load_called(work: Work, text: str, parts: list[Part], endings: list[Part]) -
     invocable = _invocable(work)
 
     def known(name: str) -> bool:
-        return slug(name) in book.by_slug or slash.look_up(menu, name, invocable) is not None
+        return _bundle_of(book, name) is not None or slash.look_up(menu, name, invocable) is not None
 
     typed = slash.read(text, known)
     call = Call(consent=True, request=typed.request, words=slash.arguments(typed.request))
     for name in typed.commands:
-        bundle = book.by_slug.get(slug(name)) if ":" not in name else None
+        bundle = _bundle_of(book, name)
         if bundle is not None:
             found, ending = _bundle(work, bundle, call)
             parts += found
@@ -88,7 +88,8 @@ def _menu(work: Work, book: Bundles) -> Menu:
 
 def _nameable(card: Card) -> Nameable:
     of = slash.slug_of(card.name, card.plugin)
-    return slash.Nameable(of, card.scope, card.plugin, card.path, rank_of(card), card.state == "shadowed")
+    own = slash.own_name(card.name, card.plugin)
+    return slash.Nameable(of, card.scope, card.plugin, card.path, rank_of(card), card.state == "shadowed", own == of)
 
 
 def rank_of(card: Card) -> int:
@@ -103,10 +104,15 @@ def _invocable(work: Work) -> Callable[[Nameable], bool]:
 
 
 def _suggested(work: Work, menu: Menu, name: str) -> list[str]:
+    """Suggest commands that a person can type. Only when the nearest are none is every skill asked: that reads its file."""
     forms = [of for of, group in menu.groups.items() if any(one.rank <= slash.OFFERED and not one.copy for one in group)]
-    near = slash.suggestions(name, [*menu.bundles, *forms])
     invocable = _invocable(work)
-    return [form for form in near if form in menu.bundles or slash.commands_of(menu, form, invocable)]
+
+    def typed(found: list[str]) -> list[str]:
+        return [form for form in found if form in menu.bundles or slash.commands_of(menu, form, invocable)]
+
+    known = [*menu.bundles, *forms]
+    return typed(slash.suggestions(name, known)) or slash.suggestions(name, typed(known))
 
 
 def commands(library: Library) -> list[SlashCommand]:
@@ -158,17 +164,25 @@ def _bundles(library: Library) -> Bundles:
     return found._replace(warnings=(*wrong, *found.warnings))
 
 
+def _bundle_of(book: Bundles, typed: str) -> Bundle | None:
+    """Give the bundle that a command means; a qualified one never means a bundle."""
+    return None if ":" in typed else book.by_slug.get(slug(typed))
+
+
 def _bundle(work: Work, bundle: Bundle, call: Call) -> tuple[list[Part], list[Part]]:
-    """Load the members of a bundle; those that are missing are named, and the others still count."""
+    """Load the members of a bundle; those that are missing are named, and the others still count.
+
+    Who types the bundle's name does not name its members, and a name may have changed hands since it was written down: that
+    is no yes to a skill that asks first.
+    """
     parts: list[Part] = []
     already = False
     for name in bundle.skills:
         card = named(work, name, f"the bundle '{bundle.name}' names '{name}'")
         already = already or (card is not None and card.name in work.skills)
-        loaded = load(work, card, call) if card else None
+        loaded = load(work, card, call._replace(consent=False)) if card else None
         parts += messages.activated(loaded, f"with the bundle /{bundle.slug}") if loaded else []
     if not (parts or already):
         work.warnings.append(f"no skill of the bundle '{bundle.name}' could be loaded, so nothing was expanded")
         return [], []
-    told = f'[Bundle "{shown_name(bundle.name)}": {bundle.instruction}]'
-    return parts, [messages.Part("bundle", told)] if bundle.instruction else []
+    return parts, [messages.bundled(shown_name(bundle.name), bundle.instruction)] if bundle.instruction else []

@@ -1,19 +1,20 @@
-"""One skill on its way into a message: let in, read, its variables filled in, disclosed. What fails becomes a warning."""
+"""One skill on its way into a message: let in, read, filled in, disclosed. What fails becomes a warning."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from metier import reading, skillfile
-from metier.audit.redact import is_secret_name, redacted_text
-from metier.disclose import message as messages, variables
-from metier.errors import MetierError
+from metier import filling, reading, skillfile
+from metier.disclose import message as messages
+from metier.errors import MetierError, RefusedError
+from metier.filling import safe_line
+from metier.model import Needs
+from metier.resolve.needs import elsewhere, helps_with, lacks, never_given
 from metier.standard.names import one_line
-from metier.trust.boundary import disclosed, escaped, shown_name
+from metier.standard.needs import read_needs
+from metier.trust.boundary import shown_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from metier.app import Library
     from metier.disclose.message import Loaded
     from metier.model import Body, Card
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 OUT_OF_REACH = frozenset({"disabled", "gate", "bare", "invalid"})
 """What holds a skill back even from somebody who names it."""
 _PATH = 4_096
-_HELP = 1_000
-_APPROVED = frozenset({"builtin", "trusted", "verified"})
+_HELP, _LACK = 1_000, 500
 
 
 class Call(NamedTuple):
@@ -95,92 +95,44 @@ def load(work: Work, card: Card, call: Call) -> Loaded | None:
     try:
         body = reading.body_of(library, card.path, consent=call.consent, noted="load", whole=call.whole)
     except (MetierError, OSError, ValueError) as error:
+        if isinstance(error, RefusedError) and error.code == "ask" and not call.consent:
+            work.seen.discard(card.path)  # somebody may still name it in the same message
         work.lose(card.name, f"{failed} {_said(error)}")
         return None
+    if card.name in work.missing:  # what a bundle could not get, a command after it did
+        work.missing.remove(card.name)
     work.skills.append(card.name)
     return _given(work, card, body, call, before)
 
 
 def _given(work: Work, card: Card, body: Body, call: Call, before: str | None) -> Loaded:
     """Fill in variables, disclose, and note that the session has it."""
-    session = work.library.session
-    folder = card.path if card.kind == "skill-md" else card.path.rpartition("/")[0]
-    values = variables.values_for(folder, session.name)
-    prepared = variables.prepare(body.content, values, call.request, call.words, _shell(work.library, card, body, folder))
-    if prepared.kept:
-        work.warnings.append(f"'{card.name}' has so many variables that {prepared.kept:,} of them stay as written")
-    again = body.digest is not None and before == body.digest and not prepared.varies
+    library = work.library
+    shell = filling.shell_of(library, card, body)
+    given = filling.filled(library, card, body.content, body.level, call.request, call.words, shell)
+    if given.kept:
+        work.warnings.append(f"'{card.name}' has so many variables that {given.kept:,} of them stay as written")
+    again = body.digest is not None and before == body.digest and not given.varies
     if body.digest is not None:
-        session.loaded[card.path] = body.digest
-    content = body.disclosed if prepared.text == body.content else disclosed(body.name, prepared.text, body.level)
-    missing = tuple(f"{kind} {_safe(', '.join(names))}" for kind, names in body.missing.items() if names)
-    files = tuple(_safe(path) for paths in body.linked_files.values() for path in paths)
+        library.session.loaded[card.path] = body.digest
+    never = never_given(body.missing["env"], library.machine)
+    missing = tuple(safe_line(text, _LACK) for text in lacks(body.missing, never))
+    files = tuple(safe_line(path) for paths in body.linked_files.values() for path in paths)
     return messages.Loaded(
-        card.name, shown_name(card.name), file_of(card), _safe(folder, _PATH), content, _settings(work.library, body), missing,
-        _safe(body.setup_help, _HELP), files, again,
+        card.name, shown_name(card.name), file_of(card), safe_line(filling.folder_of(card), _PATH), given.disclosed,
+        filling.settings_of(library, body.fields), missing, safe_line(body.setup_help.replace('"', "'"), _HELP), files, again,
+        safe_line(_unsupported(library, card, body)), not helps_with(body.missing, never),
     )  # fmt: skip
 
 
-def _settings(library: Library, body: Body) -> tuple[messages.Setting, ...]:
-    """Give what the user configured for a skill. A value that looks like a secret is not for a prompt (HE-23)."""
-    found = messages.settings_of(body.fields, dict(library.settings.skill_values))
-
-    def value(one: messages.Setting) -> str:
-        if not one.value:
-            return "(not set)"
-        return "(set, not shown)" if is_secret_name(one.key) else redacted_text(_safe(one.value))
-
-    return tuple(messages.Setting(_safe(one.key, 100), value(one), _safe(one.description)) for one in found)
-
-
-def _safe(text: str, size: int = 300) -> str:
-    """Make a stranger's text fit for a line of ours: no line breaks, no tags, no marks."""
-    return escaped(messages.line(text, size))
+def _unsupported(library: Library, card: Card, body: Body) -> str:
+    """Say why a skill's own words keep it from this system; nothing when they do not."""
+    if body.readiness != "unsupported":
+        return ""
+    sidecar = skillfile.sidecar_at(card.path) if card.kind == "skill-md" else None
+    needs = read_needs(body.fields, {}, sidecar)[1] or Needs()
+    return elsewhere(needs.systems, library.platform)
 
 
 def _said(error: Exception) -> str:
     return one_line(error.message if isinstance(error, MetierError) else str(error))
-
-
-# --- inline shell
-
-
-def _shell(library: Library, card: Card, body: Body, folder: str) -> Callable[[str], str] | None:
-    """Give what runs a body's commands, or refuses each; nothing while the setting is off, and they stay as written."""
-    if not library.settings.inline_shell or "!`" not in body.content:
-        return None
-    why = _why_not_run(library, card, body)
-    if why:
-        return lambda _command: variables.refused(why)
-
-    def run(command: str) -> str:
-        assert library.sandbox is not None  # or there would be a reason why not
-        try:
-            return variables.outcome(*library.sandbox.inline(command, folder, variables.SECONDS))
-        except (MetierError, OSError, ValueError) as error:
-            return f"[inline-shell failed: {_said(error)[:200]}]"
-
-    return run
-
-
-def _why_not_run(library: Library, card: Card, body: Body) -> str:
-    """Say why a skill's commands are not run: only approved bytes, and only in a sandbox."""
-    from metier.vetting.cases import case_of, plain
-
-    if library.sandbox is None:
-        return "there is no sandbox"
-    found = plain(case_of(library, card))
-    if found.digest is None or found.digest != body.digest:
-        return "it changed while it was read"
-    if found.level not in _APPROVED or found.phases["run"] != "allow" or not _is_approved(library, card, found.digest):
-        return "nobody approved these bytes"
-    return ""
-
-
-def _is_approved(library: Library, card: Card, digest: str) -> bool:
-    """Tell whether a person approved these very bytes; a level that comes with a place or a source is not that."""
-    from metier.trust import disk as store
-    from metier.trust.facts import standing
-
-    record = standing(store.read(library.data).about(card.name, card.path), card.name, digest, store.now()).same
-    return record is not None and record.state == "approved"

@@ -6,11 +6,14 @@ the skill's folder stays byte for byte what it was.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier import checking, judging, recording, skillfile
+from metier.discover.disk import is_there, real, tree
 from metier.errors import IntegrityError, MetierError, RefusedError, UsageError
 from metier.managing import disk, places, rules
+from metier.managing.grants import grants_of, widened
 from metier.managing.patch import patched
 from metier.managing.pending.disk import DiskDrafts
 from metier.managing.placing.disk import Spot
@@ -19,9 +22,11 @@ from metier.offers import Draft
 from metier.standard.document import read_document
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from metier.app import Library
+    from metier.managing.grants import Grants
     from metier.managing.places import Target
     from metier.model import Diagnostic, Document, Finding
     from metier.ports import Drafts
@@ -66,11 +71,19 @@ def manage(library: Library, action: str, name: str, **parts: Any) -> Managed:
     if library.platform == "win32":
         raise RefusedError("skills are not changed by agents on this platform", code="unsupported", hint="edit the files by hand")
     _check_parts(taken)
+    known = tuple(library.warnings)
+    done = _changed(library, action, name, taken)
+    return done._replace(warnings=(*done.warnings, *(told for told in library.warnings if told not in known)))
+
+
+def _changed(library: Library, action: str, name: str, taken: dict[str, Any]) -> Managed:
     with disk.alone(library.data, library.home) as data:
+        disk.sweep_desks(data)
         library.reload()  # somebody may have blocked it, moved it, or taken the name meanwhile
         ident = library.ports.token().hex()
         new = action == "create"
         target = places.for_new(library, name, taken["category"]) if new else places.of_existing(library, name)
+        disk.sweep_root(target.root)
         with disk.desk(data, ident) as desk:
             change = Change(library, action, target, ident, f"{desk}/{target.segments[-1]}")
             return change.deleted() if action == "delete" else change.made(taken)
@@ -114,7 +127,7 @@ class Change:
         edit = self.edit_of(taken)
         self.tell()
         before = self.checked() if self.base and self.is_main(edit.file) else ()
-        named = self.document()
+        named, granted = self.document(), self.grants()
         if edit.data is None:
             disk.drop(self.tree, edit.file)
         else:
@@ -125,10 +138,11 @@ class Change:
         self.tell()
         if "dangerous" in {scanned.level, scanned.plain}:
             raise self.refused(scanned)
-        reason = self.reason_to_wait(scanned)
+        reason = self.reason_to_wait(scanned, widened(granted if self.base else None, self.grants()))
         if reason:
             return self.staged(edit, scanned, reason, warnings)
-        self.put_in_place(edit, scanned)
+        with self.noted(str(scanned.digest or "")):
+            self.put_in_place(edit, scanned)
         return self.done(scanned, warnings, edit.file)
 
     def edit_of(self, taken: dict[str, Any]) -> Edit:
@@ -151,19 +165,23 @@ class Change:
     def no_such_file(self, file: str) -> MetierError:
         """Say which files there are."""
         from metier.disclose.levels import no_such_file
-        from metier.discover.disk import tree
 
         return no_such_file(self.target.name, rules.shown(file), [piece.path for piece in tree(self.tree)])
 
     def patch_of(self, file: str, there: bytes, taken: dict[str, Any]) -> str:
         """Replace a passage of a file's text."""
+        if len(there) > rules.MAX_FILE_BYTES:
+            raise rules.too_large(file, len(there), "bytes")
         try:
             text = there.decode()
         except UnicodeDecodeError:
             raise RefusedError(f"{file} is not text", code="binary", hint="only text files can be patched") from None
-        result = patched(text, taken["old"], taken["new"], replace_all=taken["replace_all"])
+        limit = rules.MAX_MAIN_CHARACTERS if file == MAIN else rules.MAX_FILE_BYTES
+        result = patched(text, taken["old"], taken["new"], replace_all=taken["replace_all"], limit=limit)
         if not result.fault:
             return result.text
+        if result.size:
+            raise rules.too_large(file, result.size, "characters")
         card = self.target.card
         # A line of a skill that is not offered to the model is not quoted to it either.
         quoted = f": {result.nearest}" if card is not None and card.state == "visible" else ""
@@ -193,6 +211,10 @@ class Change:
         folder = self.target.segments[-1]
         return read_document(data, folder=folder, file=file, kind="skill-md", size=len(data)) if data is not None else None
 
+    def grants(self) -> Grants:
+        """Read what the skill gets, as it lies in the tree."""
+        return grants_of(self.document(), skillfile.sidecar_at(self.tree))
+
     def validated(self, edit: Edit, before: tuple[Diagnostic, ...], named: Document | None) -> tuple[str, ...]:
         """Refuse a text that breaks the standard where it did not before, or that gives the skill another name."""
         if not self.is_main(edit.file):
@@ -211,15 +233,18 @@ class Change:
                          path=self.target.path, rules=[one.rule for one in scanned.findings[:20]])  # fmt: skip
         return rules.dangerous(self.target.name, scanned.findings)
 
-    def reason_to_wait(self, scanned: Scanned | None) -> str:
+    def reason_to_wait(self, scanned: Scanned | None, more: str = "") -> str:
         """Say why a person has to look at a change first; nothing when nobody has to."""
         review = self.library.settings.manage.review
         if review == "always":
             return "every change is looked at first"
-        if review == "caution" and scanned is not None and scanned.level != "safe":
+        if review != "caution":
+            return ""
+        found = ""
+        if scanned is not None and scanned.level != "safe":
             told = ", ".join(dict.fromkeys(one.rule for one in scanned.findings[:5]))
-            return f"a scan calls it {scanned.level} ({told})"
-        return ""
+            found = f"a scan calls it {scanned.level} ({told})"
+        return "; ".join(filter(None, (found, more)))
 
     def staged(self, edit: Edit, scanned: Scanned, reason: str, warnings: tuple[str, ...]) -> Managed:
         """Put a change aside for a person."""
@@ -266,7 +291,8 @@ class Change:
             self.tell()
             spot.remove(name)
         except BaseException:
-            disk.forget(self.trash)
+            if disk.is_as_it_was(self.target.path, file, data):  # else what lies in the trash is the only copy
+                disk.forget(self.trash)
             raise
         spot.prune(len(above))
 
@@ -288,29 +314,64 @@ class Change:
         places.may_be_deleted(self.library, self.target)
         reason = self.reason_to_wait(None)
         if reason:
-            from metier.discover.disk import tree
-
             gone = tuple(piece.path for piece in tree(self.tree))
             return self.waiting(Draft("delete", self.target.name, self.target.path, self.base, (), gone, reason, ""), None, ())
         self.tell()
         self.still_the_same()
-        spot = self.spot(self.target.segments[:-1])
-        spot.discard(self.target.segments[-1], self.trash, self.proves(self.base), self.tell)
-        spot.prune(len(spot.segments))
+        with self.noted(""):
+            self.discard(self.base)
         return self.done(None, ())
 
+    def discard(self, digest: str) -> None:
+        """Move the skill's folder to the trash."""
+        spot = self.spot(self.target.segments[:-1])
+        spot.discard(self.target.segments[-1], self.trash, self.proves(digest), self.tell)
+        spot.prune(len(spot.segments))
+
+    @contextmanager
+    def noted(self, digest: str) -> Iterator[None]:
+        """Write into the audit log that the skill is now of this digest, also when something came between after it was."""
+        made = False
+        try:
+            yield
+            made = True
+        finally:
+            if made or self.is_made(digest):
+                self.note("allowed", digest or self.base)
+
+    def is_made(self, digest: str) -> bool:
+        """Tell from the disk whether the skill became what it was to become; gone, if that is nothing."""
+        path = self.target.path
+        return digest != self.base and (self.library.machine.digest(path) == digest if digest else not is_there(path))
+
     def done(self, scanned: Scanned | None, warnings: tuple[str, ...], file: str = MAIN) -> Managed:
-        """Look at the disk again, note the change down, and report it."""
+        """Look at the disk again and report the change."""
         digest = str(scanned.digest) if scanned else ""
         more: tuple[str, ...] = ()
         try:
             self.library.reload([f"{self.target.path}/{file}"])
         except MetierError as error:  # the change is made: that the list could not be renewed does not undo it
             more = (f"the change is made, but the skills could not be listed again: {error.message}",)
-        self.note("allowed", digest or self.base)
+        else:
+            if self.action == "create":
+                self.found(digest)
         return Managed(OK, self.action, self.target.name, self.target.path, digest, scanned.level if scanned else "",
                        scanned.findings if scanned else (), "", f"{self.target.name}: {DONE[self.action]}",
                        (*warnings, *more, *self.target.warnings))  # fmt: skip
+
+    def found(self, digest: str) -> None:
+        """Take a new skill away again that no search finds, for nobody would ever see it; unless that was told before."""
+        path = self.target.path
+        alike = [card.path for card in self.library.contents().cards if card.path.endswith("/" + self.target.segments[-1])]
+        looked = {real(root.location) for root in self.library.roots()}
+        if self.target.root not in looked or path in map(real, alike):
+            return
+        self.discard(digest)
+        disk.forget(self.trash)
+        self.note("undone", digest)
+        self.library.forget()
+        raise RefusedError(f"'{self.target.name}' was taken away again: no search finds a skill in {path}", code="not-found",
+                           hint="choose another category, or none; 'metier doctor' says where a search ends")  # fmt: skip
 
     def note(self, outcome: str, digest: str, draft: str = "") -> None:
         """Write into the audit log what was done."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import stat
 import time
@@ -11,13 +12,16 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from metier.discover.disk import grown
-from metier.errors import RefusedError, StoreError
+from metier.errors import MetierError, RefusedError, StoreError
 from metier.managing.rules import MAX_TREE_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 STAGING, TRASH, LOCK = "staging", "trash", "manage.lock"
+UNFINISHED = ".metier-"
+"""What the name of something that is not finished begins with; the id of the change follows."""
+_LEFT_OVER = re.compile(re.escape(UNFINISHED) + "[0-9a-f]{32}")
 WAIT_SECONDS = 30.0
 SAFE = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | SAFE
@@ -68,26 +72,71 @@ def guarded(path: str) -> Iterator[None]:
 def desk(data: str, ident: str) -> Iterator[str]:
     """Give a folder to make one change ready in, and take it away afterwards."""
     folder = f"{data}/{STAGING}/{ident}"
-    with guarded(folder):
-        os.makedirs(folder, mode=0o700)
     try:
+        with guarded(folder):
+            private(f"{data}/{STAGING}")
+            os.mkdir(folder, 0o700)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def private(folder: str) -> None:
+    """Make a folder for its owner alone; one that is there already is closed to others."""
+    try:
+        os.mkdir(folder, 0o700)
+    except FileExistsError:
+        mode = os.lstat(folder).st_mode
+        if stat.S_ISDIR(mode) and mode & 0o077:
+            os.chmod(folder, 0o700)
+
+
+# --- what a crash left behind; whoever takes it away is alone
+
+
+def sweep_desks(data: str) -> None:
+    """Take away everything that changes which never ended were made ready in."""
+    _sweep(f"{data}/{STAGING}", lambda _entry: True)
+
+
+def sweep_root(root: str) -> None:
+    """Take away what lies unfinished in a root: names of exactly our form, and no links, for those are not ours."""
+    _sweep(root, lambda entry: _LEFT_OVER.fullmatch(entry.name) is not None and not entry.is_symlink())
+
+
+def _sweep(folder: str, is_ours: Callable[[os.DirEntry[str]], bool]) -> None:
+    if os.path.islink(folder):
+        return
+    try:
+        with os.scandir(folder) as entries:
+            found = [entry for entry in entries if is_ours(entry)]
+    except OSError:  # there is none, or it cannot be read: then nothing can be written there either
+        return
+    for entry in found:
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path, ignore_errors=True)
+            continue
+        try:
+            os.unlink(entry.path)
+        except OSError:
+            pass
+
+
 # --- the tree that is made ready
 
 
-def copy_tree(source: str, target: str, *, sync: bool = False) -> None:
-    """Copy a skill's whole tree: bytes, executable bits, and links as links; with `sync` it outlives a power cut."""
+def copy_tree(source: str, target: str, *, sync: bool = False, told: str = "") -> None:
+    """Copy a skill's whole tree: bytes, executable bits, and links as links; with `sync` it outlives a power cut.
+
+    An error names `told` where the target is a place that nobody knows.
+    """
     found = grown(source)
     size = sum(piece.size for piece in found.pieces if not piece.link)
     if found.faults or size > MAX_TREE_BYTES:
         faults = [f"{path or '.'}: {what}" for path, what in found.faults.items()][:3]
         what = "; ".join(faults) or f"it has {size:,} bytes"
         raise RefusedError(f"{source} cannot be changed: {what}", code="unreadable", hint="a person has to look at it")
-    with guarded(target):
+    with guarded(told or target):
         os.makedirs(target)
         for piece in found.pieces:
             path = f"{target}/{piece.path}"
@@ -180,8 +229,23 @@ def drop(tree: str, relative: str) -> None:
 
 def keep(trash: str, relative: str, data: bytes) -> None:
     """Keep a file that is about to be removed."""
-    os.makedirs(trash, mode=0o700, exist_ok=True)
+    make_trash(trash)
     put(trash, relative, data)
+
+
+def make_trash(trash: str) -> None:
+    """Make the folder that the things of one change are kept in, which nobody had before."""
+    with guarded(trash):
+        private(os.path.dirname(trash))
+        os.mkdir(trash, 0o700)
+
+
+def is_as_it_was(tree: str, relative: str, data: bytes) -> bool:
+    """Tell whether a file still lies where it lay, with the same bytes."""
+    try:
+        return read(tree, relative) == data
+    except (MetierError, OSError):
+        return False
 
 
 def forget(trash: str) -> None:

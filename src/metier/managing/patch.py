@@ -5,7 +5,12 @@ One place must be meant. Several are refused with their number, none with the li
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from metier.managing.rules import MAX_FILE_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SHOWN = 120
 """Characters of the nearest line that an error quotes."""
@@ -25,46 +30,68 @@ class Patched(NamedTuple):
     nearest: str = ""
     several: bool = False
     """Whether more than one place matched."""
+    size: int = 0
+    """The characters that the result would have, where those are too many."""
 
 
-def patched(text: str, old: str, new: str, *, replace_all: bool = False) -> Patched:
-    """Replace the one place where `old` stands, or with `replace_all` every place."""
+def patched(text: str, old: str, new: str, *, replace_all: bool = False, limit: int = MAX_FILE_BYTES) -> Patched:
+    """Replace the one place where `old` stands, or with `replace_all` every place; `limit` is the most characters of the result.
+
+    Places are counted and the result is measured before it is made: a letter that is everywhere, replaced by a long text, would
+    otherwise take all the memory there is.
+    """
     if not old.strip():
         return Patched(text, 0, "the text to replace is blank")
     if old in text:
-        return _settled(text, text.replace(old, new), _times(text, old), replace_all=replace_all)
-    places = _places(text, old)
+        fresh = _ended(new, old if "\n" in old else text)
+        found = text.count(old)
+        again = found > 1 or text.find(old, text.find(old) + 1) >= 0  # places that overlap are two as well
+        size = len(text) + found * (len(fresh) - len(old))
+        large = size if size > limit else 0
+        return _settled(text, lambda: text.replace(old, fresh), found, large, several=again and not replace_all)
+    places, again = _places(text, old)
     if places:
-        return _settled(text, _rewritten(text, old, new, places), len(places), replace_all=replace_all)
+        pieces = _Pieces(text, old, new, places)
+        size = pieces.size()
+        large = size if size > limit else 0
+        return _settled(text, pieces.joined, len(places), large, several=again and not replace_all)
     line, nearest = _nearest(text, old)
     return Patched(text, 0, "the text to replace is not in the file", line, nearest)
 
 
-def _settled(text: str, result: str, found: int, *, replace_all: bool) -> Patched:
-    if found > 1 and not replace_all:
-        return Patched(text, 0, f"the text to replace is in the file {found:,} times", several=True)
+def _settled(text: str, make: Callable[[], str], found: int, large: int, *, several: bool) -> Patched:
+    if several:
+        return Patched(text, 0, f"the text to replace is in the file {max(found, 2):,} times", several=True)
+    if large:
+        return Patched(text, 0, f"the file would have {large:,} characters", size=large)
+    result = make()
     return Patched(result, found) if result != text else Patched(text, 0, "that would change nothing")
 
 
-def _times(text: str, part: str) -> int:
-    """Count the places, also those that overlap as far as that makes two of one."""
-    found = text.count(part)
-    return 2 if found == 1 and text.find(part, text.find(part) + 1) >= 0 else found
+def _ended(new: str, like: str) -> str:
+    """Give a text the line ends of another, if those are carriage returns with line feeds."""
+    if "\n" not in new or 2 * like.count("\r\n") <= like.count("\n"):
+        return new
+    return new.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
-def _places(text: str, old: str) -> list[int]:
-    """Give the numbers of the lines where `old` begins, when every run of blanks counts as one and those at the ends as none."""
+def _places(text: str, old: str) -> tuple[list[int], bool]:
+    """Give the lines where `old` begins, when every run of blanks counts as one and those at the ends as none.
+
+    No two of these places overlap. Whether `old` stands there more than once, counting those that do, is told beside them.
+    """
     # One search in one string: Python's is linear, while comparing line by line is not.
     whole = "\n" + "\n".join(map(_loose, text.split("\n"))) + "\n"
     wanted = "\n" + "\n".join(map(_loose, _lines(old))) + "\n"
     places: list[int] = []
-    at, line, counted = whole.find(wanted), 0, 0
+    first = at = whole.find(wanted)
+    line = counted = 0
     while at >= 0:
         line += whole.count("\n", counted, at)
         counted = at
         places.append(line)
         at = whole.find(wanted, at + len(wanted) - 1)  # the last line break of one may be the first of the next
-    return places
+    return places, len(places) > 1 or (first >= 0 and whole.find(wanted, first + 1) >= 0)
 
 
 def _loose(line: str) -> str:
@@ -78,24 +105,46 @@ def _lines(quoted: str) -> list[str]:
     return whole[first:].split("\n")
 
 
-def _rewritten(text: str, old: str, new: str, places: list[int]) -> str:
-    lines, quoted = text.split("\n"), _lines(old)
-    fresh = _lines(new) if new.strip() else []
-    out: list[str] = []
-    done = 0
-    for place in places:
-        out += lines[done:place]
-        out += _moved(fresh, quoted[0], lines[place])
-        done = place + len(quoted)
-    return "\n".join([*out, *lines[done:]])
+class _Pieces:
+    """A text whose lines are about to be replaced at some places, measured before anything is put together."""
+
+    def __init__(self, text: str, old: str, new: str, places: list[int]) -> None:
+        self.lines, self.quoted, self.places = text.split("\n"), _lines(old), places
+        self.fresh = _lines(new) if new.strip() else []
+        self.ours = _indent(self.quoted[0])
+
+    def size(self) -> int:
+        """Give the characters of the result, or a few more than it has: the file's own indentation counts for every new line."""
+        filled = sum(1 for line in self.fresh if line.strip())
+        long = sum(map(len, self.fresh)) + 2 * len(self.fresh)
+        size = sum(map(len, self.lines)) + len(self.lines) - 1
+        for place in self.places:
+            size += long + filled * len(_added(self.ours, _indent(self.lines[place])))
+            size -= sum(len(line) + 1 for line in self.lines[place : place + len(self.quoted)])
+        return size
+
+    def joined(self) -> str:
+        """Give the result."""
+        out: list[str] = []
+        done = 0
+        for place in self.places:
+            out += self.lines[done:place]
+            out += _moved(self.fresh, self.ours, self.lines[place])
+            done = place + len(self.quoted)
+        return "\n".join([*out, *self.lines[done:]])
 
 
-def _moved(fresh: list[str], quoted: str, there: str) -> list[str]:
-    """Indent new lines as the file does where the quotation did not, and end them alike."""
-    ours, theirs = _indent(quoted), _indent(there)
+def _added(ours: str, theirs: str) -> str:
+    """Give the indentation that the file has and the quotation has not."""
+    return theirs[: len(theirs) - len(ours)] if theirs.endswith(ours) else ""
+
+
+def _moved(fresh: list[str], ours: str, there: str) -> list[str]:
+    """Indent new lines as the file does where the quotation, indented by `ours`, did not; and end them alike."""
+    theirs = _indent(there)
     end = "\r" if there.endswith("\r") else ""
     if theirs.endswith(ours):
-        more = theirs[: len(theirs) - len(ours)]
+        more = _added(ours, theirs)
         return [(more + line.rstrip("\r") if line.strip() else "") + end for line in fresh]
     less = len(ours) - len(theirs) if ours.endswith(theirs) else 0
     return [line[less if not line[:less].strip() else 0 :].rstrip("\r") + end for line in fresh]

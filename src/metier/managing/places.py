@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.discover import disk
+from metier.disclose.schemas import handle
+from metier.discover import disk, walk
 from metier.errors import RefusedError, StoreError
 from metier.managing import rules
 from metier.standard.names import lookup_key
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 OWN = ".agents/skills"
 """Where a new skill goes, below the home folder."""
+_SKIPPED = walk.EXCLUDED | walk.EXCLUDED_HIDDEN | walk.SUPPORT
+"""Folders that no search looks into, or takes for a skill's own files: what is put there is never found."""
 
 
 class Target(NamedTuple):
@@ -36,7 +39,8 @@ class Target(NamedTuple):
 def for_new(library: Library, name: str, category: str) -> Target:
     """Give the place of a new skill: in the user's own folder, or the first that was named by hand."""
     rules.new_name(name)
-    rules.one_segment(category)
+    if rules.one_segment(category) in _SKIPPED:
+        raise RefusedError(f"no skill is looked for in a folder named '{category}'", code="path", hint="choose another category")
     rules.free_name(name, library.contents().cards)
     root, told = _own_root(library)
     target = Target(root, tuple(filter(None, (category, name))), name, warnings=told)
@@ -71,7 +75,7 @@ def _is_aside(root: str, category: str) -> bool:
 
 def of_existing(library: Library, name: str) -> Target:
     """Give the place of a skill that an agent may change; refuse every other, with the reason."""
-    card = library.resolve(rules.handle(name))
+    card = library.resolve(handle(name))
     _may_be_touched(card)
     if card.kind != "skill-md":
         raise RefusedError(f"'{rules.shown(card.name)}' is a single file", code="kind", hint="a person has to change it")

@@ -25,8 +25,6 @@ MAX_FILE_BYTES = 1024 * 1024
 MAX_TREE_BYTES = 256 * 1024 * 1024
 """A skill with more than this is not copied to be changed."""
 MAX_PATH, MAX_SEGMENT, MAX_DEPTH = 1024, 255, 12
-MAX_HANDLE = 2048
-"""Bytes of the longest name or path that is looked up (CX-59)."""
 _SEGMENT = re.compile(r"[a-z0-9][a-z0-9._-]*")
 
 PARTS: dict[str, dict[str, tuple[type, Any]]] = {
@@ -67,13 +65,6 @@ def new_name(name: str) -> str:
     return name
 
 
-def handle(name: str) -> str:
-    """Accept a name that is to be looked up."""
-    if not name.strip() or not name.isprintable() or len(name.encode("utf-8", "surrogatepass")) > MAX_HANDLE:
-        raise UsageError("that is not the name of a skill", hint="give the name as it is listed")
-    return name
-
-
 def one_segment(category: str) -> str:
     """Accept a category: nothing, or one plain word."""
     if category and (not _SEGMENT.fullmatch(category) or len(category) > MAX_NAME):
@@ -104,18 +95,24 @@ def _too_long(relative: str, segments: list[str]) -> bool:
 def content_bytes(file: str, content: str) -> bytes:
     """Accept the text of a file, within the limits of what it is."""
     if file == MAIN and len(content) > MAX_MAIN_CHARACTERS:
-        raise RefusedError(f"{MAIN} has {len(content):,} characters; the limit is {MAX_MAIN_CHARACTERS:,}", code="too-large",
-                           hint="move parts of it into files below references/")  # fmt: skip
+        raise too_large(file, len(content), "characters")
     try:
         data = content.encode()
     except UnicodeEncodeError:
         raise UsageError(f"the text for {file} holds half a character", hint="give valid Unicode text") from None
     if len(data) > MAX_FILE_BYTES:
-        raise RefusedError(f"{file} has {len(data):,} bytes; the limit is {MAX_FILE_BYTES:,}", code="too-large",
-                           hint="split it into smaller files")  # fmt: skip
+        raise too_large(file, len(data), "bytes")
     if b"\0" in data:
         raise UsageError(f"the text for {file} holds a NUL: it is not text", hint="only text files can be written")
     return data
+
+
+def too_large(file: str, size: int, what: str) -> RefusedError:
+    """Say that a file is or would be longer than its limit."""
+    is_main = file == MAIN and what == "characters"
+    limit, where = (MAX_MAIN_CHARACTERS, "files below references/") if is_main else (MAX_FILE_BYTES, "smaller files")
+    return RefusedError(f"{size:,} {what} are too many for {file}: the limit is {limit:,}", code="too-large",
+                        hint=f"move parts of it into {where}")  # fmt: skip
 
 
 def free_name(name: str, cards: Iterable[Card]) -> None:

@@ -27,6 +27,7 @@ def explain(
         raise lookup.not_found(query, [*cards, *elsewhere])
     rivals = [card for card in same_name if card.state == "visible" or (asking.refuse and card.state == "shadowed")]
     rivals = rivals or [card for card in same_name if card.held == "model"]
+    rivals = rivals or [card for card in same_name if card.held == "unready"][:1]  # it can still be named
     winner = rivals[0] if len(rivals) == 1 else None
     choices = [_choice(card, winner, rivals, asking.name) for card in same_name]
     choices += [_outside_choice(card, asking.name) for card in outside]
@@ -55,6 +56,8 @@ def _choice(card: Card, winner: Card | None, rivals: Sequence[Card], asker: str)
     if winner is not None and card.path == winner.path:
         place = f"{card.scope} scope, {card.root}"
         first = f"chosen: the strongest copy by {asker}'s order ({place})" if card.shadows else f"chosen: the only copy ({place})"
+        if card.held == "unready":
+            first = f"hidden because it is not ready, and still meant by its name ({place})"
         reasons = (first, *reasons)
     elif len(rivals) > 1 and card in rivals:
         what_next = f"name it by its path or as {card.scope}:{card.name}"

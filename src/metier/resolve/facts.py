@@ -23,6 +23,10 @@ class Asked:
         """Ask for an environment variable."""
         return bool(self._asked("env", name))
 
+    def refusal(self, name: str) -> str:
+        """Ask why a variable is given to no skill."""
+        return str(self._asked("refusal", name))
+
     def has_command(self, name: str) -> bool:
         """Ask for a command."""
         return bool(self._asked("command", name))
@@ -66,5 +70,7 @@ def still_true(facts: Facts, machine: Machine) -> bool:
 def _ask(machine: Machine, kind: str, name: str) -> bool | str:
     if kind == "tree":
         return machine.stamp(name)
+    if kind == "refusal":
+        return machine.refusal(name)
     return {"env": machine.has_env, "command": machine.has_command, "file": machine.has_file,
             "package": machine.has_package}[kind](name)  # fmt: skip

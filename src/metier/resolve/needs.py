@@ -54,12 +54,51 @@ def _plain(name: str) -> str:
     return name.strip().lower().replace("_", "-").replace(" ", "-")
 
 
-def readiness_of(missing: Mapping[str, Sequence[str]], systems: Sequence[str], platform: str) -> tuple[Readiness, str]:
-    """Say how ready a skill is, and why it is not."""
-    if systems and _PLATFORMS.get(platform, platform) not in systems:
-        return "unsupported", f"it says that it is for {', '.join(systems)}, and this is {platform}"
-    lacking = [f"{kind} {', '.join(names)}" for kind, names in missing.items() if names]
+def readiness_of(
+    missing: Mapping[str, Sequence[str]], systems: Sequence[str], platform: str, never: Mapping[str, str] | None = None
+) -> tuple[Readiness, str]:  # fmt: skip
+    """Say how ready a skill is, and why it is not; `never` are the variables that no skill is given, each with the reason."""
+    unsupported = elsewhere(systems, platform)
+    if unsupported:
+        return "unsupported", unsupported
+    lacking = lacks(missing, never or {})
     return ("setup_needed", f"needs {'; '.join(lacking)}") if lacking else ("available", "")
+
+
+def elsewhere(systems: Sequence[str], platform: str) -> str:
+    """Say why a skill's own words keep it from this system; nothing when they do not. They are prose: nothing is refused for it."""
+    if not systems or _PLATFORMS.get(platform, platform) in systems:
+        return ""
+    return f"it says that it is for {', '.join(systems)}, and this is {platform}"
+
+
+def lacks(missing: Mapping[str, Sequence[str]], never: Mapping[str, str]) -> list[str]:
+    """Say what is missing, one kind after the other, and of what is never given why."""
+    found: list[str] = []
+    for kind, names in missing.items():
+        held = [name for name in names if kind == "env" and name in never]
+        others = [name for name in names if name not in held] if held else names
+        found += [f"{kind} {', '.join(others)}"] if others else []
+        found += [f"{kind} {name}, which is never given ({never[name]})" for name in held]
+    return found
+
+
+def never_given(names: Iterable[str], machine: Machine) -> dict[str, str]:
+    """Give the variables among these that no skill is given, each with the reason (HE-20)."""
+    return {name: why for name in names if (why := machine.refusal(name))}
+
+
+def helps_with(missing: Mapping[str, Sequence[str]], never: Mapping[str, str]) -> bool:
+    """Tell whether a person can do anything about what is missing: what is never given, nobody can give."""
+    return any(kind != "env" or name not in never for kind, names in missing.items() for name in names)
+
+
+def help_of(needs: Needs, missing: Mapping[str, Sequence[str]]) -> str:
+    """Give what a skill says about getting ready, as far as something is missing: not about a variable that is there."""
+    if not any(missing.values()):
+        return ""
+    done = tuple(f"{name}: " for name in needs.env if name not in missing["env"])
+    return "\n".join(line for line in needs.help.split("\n") if not line.startswith(done)) if done else needs.help
 
 
 # --- other skills

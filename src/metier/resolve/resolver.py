@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from metier.model import Card, Entry, Readiness, Root, Said, State
 from metier.resolve.gates import closed_by, disabled_by
-from metier.resolve.needs import lacking_skills, missing_of, readiness_of
+from metier.resolve.needs import lacking_skills, missing_of, never_given, readiness_of
 from metier.standard.rules import BARE, FATAL
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ def _ready(needs: Needs, judged: Judged, policy: Policy, machine: Machine, skill
     missing = missing_of(needs, machine, policy.settings)
     if skills:
         missing["skills"] = skills
-    readiness, reason = readiness_of(missing, needs.systems, policy.world.platform)
+    readiness, reason = readiness_of(missing, needs.systems, policy.world.platform, never_given(missing["env"], machine))
     if not reason:
         return judged
     if policy.settings.hide_unready:  # ZE-42

@@ -97,11 +97,16 @@ def _guarded(work: Callable[[Any], object]) -> object:
 
 
 def _backend() -> Any:
+    from importlib.util import find_spec
+
+    if find_spec("keyring") is None:
+        raise _refused("the package 'keyring' is not installed")
     try:
         import keyring
-    except ImportError:
-        raise _refused("the package 'keyring' is not installed") from None
-    ring = keyring.get_keyring()
+
+        ring: Any = keyring.get_keyring()
+    except Exception as error:  # noqa: BLE001 - a backend that is named in the environment may be anything, or nothing
+        raise _refused(f"the one that is set up cannot be loaded ({type(error).__name__})") from None
     parts = list(getattr(ring, "backends", ())) or [ring]
     for part in parts:
         kind = f"{type(part).__module__}.{type(part).__name__}".lower()

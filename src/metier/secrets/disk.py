@@ -9,19 +9,16 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import time
-from contextlib import contextmanager
 
 from metier.errors import RefusedError, StoreError
 from metier.light import TYPE_CHECKING
 from metier.secrets import names
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 FOLDER, VALUES, NAMES, LOCK = "secrets", "values.env", "names.json", "lock"
 MOST_BYTES = 4 << 20
-WAIT_SECONDS = 30.0
 _FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _POSIX = sys.platform != "win32"
 PRIVATE = 0o077
@@ -86,33 +83,23 @@ def change(data: str | None, home: str | None, file: str, edit: Callable[[str], 
     """Change a file of ours, alone: what others have written meanwhile is there when `edit` is called."""
     if data is None:
         raise StoreError("there is no place to keep secrets", hint="set METIER_HOME or HOME, or use the session")
+    from metier.keeping import disk as keeping  # a listing only reads
+
     folder = f"{data}/{FOLDER}"
     try:
-        _make(folder, home)
+        keeping.make(folder, home)
         _check_folder(folder)
-        with _alone(f"{folder}/{LOCK}"):
+        with keeping.alone(f"{folder}/{LOCK}"):
             try:
                 text = _read(f"{folder}/{file}")
             except FileNotFoundError:
                 text = ""
             after = edit(text)
             if after != text:
-                _replace(f"{folder}/{file}", after.encode("utf-8", "surrogateescape"))
+                keeping.replace(f"{folder}/{file}", after.encode("utf-8", "surrogateescape"))
     except OSError as error:
         raise StoreError(f"cannot write {folder}/{file}: {error.strerror or error}",
                          hint="check METIER_HOME and its permissions") from None  # fmt: skip
-
-
-def _make(folder: str, home: str | None) -> None:
-    if os.path.lexists(folder):
-        return
-    if home and folder.startswith(home + "/") and not os.path.isdir(home):
-        raise FileNotFoundError(2, f"the home folder {home} does not exist")
-    os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
-    try:
-        os.mkdir(folder, mode=0o700)
-    except FileExistsError:
-        pass  # another process was first
 
 
 def _check_folder(folder: str) -> None:
@@ -162,62 +149,3 @@ def _read(path: str) -> str:
     finally:
         os.close(file)
     return data.decode("utf-8", "surrogateescape")
-
-
-def _replace(path: str, data: bytes) -> None:
-    """Put bytes in the place of a file, in one step and for its owner alone."""
-    temporary = f"{path}.{os.getpid()}.{time.monotonic_ns()}.tmp"
-    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600)
-    try:
-        try:
-            if _POSIX:
-                os.fchmod(file, 0o600)
-            view = memoryview(data)
-            while view:
-                view = view[os.write(file, view) :]
-            os.fsync(file)
-        finally:
-            os.close(file)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-@contextmanager
-def _alone(path: str) -> Iterator[None]:
-    """Let one process at a time change the secrets."""
-    file = os.open(path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
-    try:
-        limit, pause = time.monotonic() + WAIT_SECONDS, 0.0005
-        while not _locked(file):
-            if time.monotonic() > limit:
-                raise TimeoutError(110, "another process holds its lock")
-            time.sleep(pause)
-            pause = min(pause * 1.5, 0.01)
-        yield
-    finally:
-        os.close(file)  # which lets the lock go
-
-
-if sys.platform == "win32":
-
-    def _locked(file: int) -> bool:
-        import msvcrt
-
-        try:
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-
-    def _locked(file: int) -> bool:
-        import fcntl
-
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True

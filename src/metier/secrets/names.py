@@ -21,19 +21,21 @@ MOST_BYTES = 32 * 1024
 """The longest value."""
 
 FAMILIES = (
-    "AI21_", "AI_GATEWAY_", "ANTHROPIC_", "AWS_BEARER_TOKEN_BEDROCK", "AWS_BEDROCK_", "AZURE_AI_", "AZURE_OPENAI_",
-    "BEDROCK_", "CEREBRAS_", "CHUTES_", "CLAUDE_", "CODEX_", "COHERE_", "COPILOT_", "CURSOR_", "DASHSCOPE_", "DEEPINFRA_",
-    "DEEPSEEK_", "FIREWORKS_", "FRIENDLI_", "GEMINI_", "GITHUB_COPILOT_", "GLM_", "GOOGLE_AI_", "GOOGLE_API_KEY",
-    "GOOGLE_GEMINI_", "GOOGLE_GENAI_", "GOOGLE_GENERATIVE_AI_", "GROK_", "GROQ_", "HELICONE_", "HERMES_", "HF_",
-    "HUGGINGFACEHUB_", "HUGGINGFACE_", "HUGGING_FACE_", "HYPERBOLIC_", "KILOCODE_", "KIMI_", "LEPTON_", "LITELLM_",
-    "LLAMA_API_", "LLM_", "MINIMAX_", "MISTRAL_", "MOONSHOT_", "NEBIUS_", "NOUS_", "NOVITA_", "NVIDIA_API_", "NVIDIA_NIM_",
-    "OLLAMA_", "OPENAI_", "OPENCLAW_", "OPENCODE_", "OPENROUTER_", "PERPLEXITYAI_", "PERPLEXITY_", "PORTKEY_", "QWEN_",
-    "REKA_", "REPLICATE_", "REQUESTY_", "SAMBANOVA_", "SILICONFLOW_", "STEPFUN_", "TOGETHERAI_", "TOGETHER_", "UPSTAGE_",
-    "VENICE_", "VERCEL_AI_GATEWAY_", "VERTEXAI_", "VERTEX_", "VLLM_", "VOYAGE_", "WATSONX_", "XAI_", "ZAI_", "ZEPH_",
-    "ZHIPUAI_", "ZHIPU_",
+    "AI21_", "AIDER_", "AIHUBMIX_", "AI_GATEWAY_", "AMP_", "ANTHROPIC_", "ANYSCALE_", "ARK_API_", "AUGMENT_",
+    "AWS_BEARER_TOKEN_BEDROCK", "AWS_BEDROCK_", "AZURE_AI_", "AZURE_OPENAI_", "BASETEN_", "BEDROCK_", "CEREBRAS_", "CHATGPT_",
+    "CHUTES_", "CLAUDE_", "CLINE_", "CODEIUM_", "CODEX_", "COHERE_", "COPILOT_", "CURSOR_", "DASHSCOPE_", "DEEPINFRA_",
+    "DEEPSEEK_", "DOUBAO_", "FACTORY_API_", "FEATHERLESS_", "FIREWORKS_", "FRIENDLI_", "GEMINI_", "GITHUB_COPILOT_",
+    "GITHUB_MODELS_", "GLM_", "GOOGLE_AI_", "GOOGLE_API_KEY", "GOOGLE_GEMINI_", "GOOGLE_GENAI_", "GOOGLE_GENERATIVE_AI_",
+    "GOOSE_", "GROK_", "GROQ_", "HELICONE_", "HERMES_", "HF_", "HUGGINGFACEHUB_", "HUGGINGFACE_", "HUGGING_FACE_", "HUNYUAN_",
+    "HYPERBOLIC_", "KILOCODE_", "KILO_", "KIMI_", "LEPTON_", "LITELLM_", "LLAMA_API_", "LLM_", "LMSTUDIO_", "LM_STUDIO_",
+    "MINIMAX_", "MISTRAL_", "MOONSHOT_", "NEBIUS_", "NOUS_", "NOVITA_", "NVIDIA_API_", "NVIDIA_NIM_", "OLLAMA_", "OPENAI_",
+    "OPENCLAW_", "OPENCODE_", "OPENROUTER_", "OPEN_AI_", "PERPLEXITYAI_", "PERPLEXITY_", "POE_API_", "PORTKEY_", "QIANFAN_",
+    "QWEN_", "REKA_", "REPLICATE_", "REQUESTY_", "SAMBANOVA_", "SILICONFLOW_", "STEPFUN_", "TOGETHERAI_", "TOGETHER_",
+    "UPSTAGE_", "VENICE_", "VERCEL_AI_GATEWAY_", "VERTEXAI_", "VERTEX_", "VLLM_", "VOLCENGINE_", "VOLC_", "VOYAGE_", "WATSONX_",
+    "WINDSURF_", "XAI_", "ZAI_", "ZENMUX_", "ZEPH_", "ZHIPUAI_", "ZHIPU_",
 )  # fmt: skip
 """Beginnings of the variables of model providers, of gateways to them, and of agents that use them."""
-EXACT = frozenset({"AZURE_API_KEY", "CO_API_KEY", "PPLX_API_KEY", "GOOGLE_CLOUD_API_KEY"})
+EXACT = frozenset({"AZURE_API_KEY", "CO_API_KEY", "DATABRICKS_TOKEN", "GOOGLE_CLOUD_API_KEY", "PPLX_API_KEY"})
 OWN = "METIER_"
 CLOUDS = (
     ("AWS_", ("CLAUDE_CODE_USE_BEDROCK", "AWS_BEARER_TOKEN_BEDROCK")),
@@ -41,15 +43,6 @@ CLOUDS = (
     ("AZURE_", ("CLAUDE_CODE_USE_FOUNDRY", "AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT")),
 )
 """Clouds whose variables are the host's own while one of the signs beside them is set: it reaches its model there."""
-
-
-HOST_FILES = (
-    ".anthropic/", ".cache/huggingface/token", ".claude.json", ".claude/.credentials.json", ".codex/auth.json",
-    ".config/anthropic/", ".config/claude/", ".config/github-copilot/", ".config/goose/secrets.yaml", ".config/openai/",
-    ".copilot/", ".cursor/", ".gemini/oauth_creds.json", ".hermes/.env", ".hermes/auth.json", ".huggingface/",
-    ".local/share/opencode/auth.json", ".openai/", ".openclaw/credentials/", ".openclaw/openclaw.json", ".zeph/",
-)  # fmt: skip
-"""Where agents keep the logins to their models, below the home folder; a folder ends with a slash."""
 
 
 def is_name(name: str) -> bool:
@@ -79,16 +72,15 @@ def refusal(name: str, env: Mapping[str, str], also: Iterable[str] = ()) -> str:
     if upper in {own_name(one).upper() for one in also}:
         return "the configuration gives it to no skill"
     for beginning, signs in CLOUDS:
-        sign = next((sign for sign in signs if env.get(sign)), "") if upper.startswith(beginning) else ""
+        sign = sign_of(signs, env) if upper.startswith(beginning) else ""
         if sign:
             return f"the host reaches its model through it ({sign} is set), and no skill is given the host's credentials"
     return ""
 
 
-def is_host_file(path: str) -> bool:
-    """Tell whether a path below the home folder is where an agent keeps its own login. No skill is given it either."""
-    low = path.lower()
-    return any(low.startswith(place) if place.endswith("/") else low == place for place in HOST_FILES)
+def sign_of(signs: Iterable[str], env: Mapping[str, str]) -> str:
+    """Give the first of these variables that is set; nothing when none is."""
+    return next((sign for sign in signs if env.get(sign)), "")
 
 
 def in_environment(name: str, env: Mapping[str, str]) -> str:

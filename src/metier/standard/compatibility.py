@@ -1,8 +1,8 @@
 """What the standard's `compatibility` text says plainly: commands, variables, MCP servers and operating systems. Pure.
 
 It is prose for people, so only what can be taken in one way is taken: well-known commands, or names in backticks that are
-called a command, in a sentence that requires them; `X MCP server`; variables that are called so; `macOS only`. A word that
-nobody here knows means nothing, and what is optional, conditional or one of several ways is not needed.
+called a command, `X MCP server`, variables: each in a sentence that requires it; `macOS only`, where no other system is spoken
+of. A word that nobody here knows means nothing, and what is optional, conditional or one of several ways is not needed.
 """
 
 from __future__ import annotations
@@ -30,10 +30,11 @@ COMMANDS = {
 """What people write, in small letters, and the command that it stands for; `a|b` is satisfied by either."""
 _NEEDS_VERSION = frozenset({"go", "make", "fd", "java", "swift", "rust", "zip", "tar"})
 """Ordinary words too: they count only with a version, in backticks, or called a command."""
-_SYSTEMS = {"macos": "macos", "mac os x": "macos", "mac os": "macos", "os x": "macos", "darwin": "macos", "linux": "linux",
-            "ubuntu": "linux", "debian": "linux", "wsl": "linux", "wsl2": "linux", "windows": "windows"}  # fmt: skip
+_SYSTEMS = {"linux": ("linux",), "ubuntu": ("linux",), "debian": ("linux",), "windows": ("windows",),
+            "wsl": ("linux", "windows"), "wsl2": ("linux", "windows")}  # fmt: skip
+"""What each name of a system stands for; every other one that is known is macOS. WSL is a Linux that Windows has."""
 
-_REQUIRES = re.compile(r"\b(?:requires?|required|needs?|must have|with)\b:?", re.IGNORECASE)
+_REQUIRES = re.compile(r"\b(?:requires?|required|needs?|must have)\b:?", re.IGNORECASE)
 _DOUBT = re.compile(
     r"\b(?:optional|optionally|recommended|preferably|suggested|may|might|could|can|if|when|unless|either|except|not|no|without|"
     r"tested|alternatively|e\.g|such as|any|for example)\b|n't\b", re.IGNORECASE)  # fmt: skip
@@ -50,14 +51,24 @@ _CALLED = re.compile(rf"{_QUOTED}(?=\s+(?:cli|command|binary|executable)\b)|{_QU
 _SERVER = re.compile(r"`?([A-Za-z0-9][\w.@/-]{0,63})`?\s+MCP(?:\s+(?:server|connector|integration))?\Z", re.IGNORECASE)
 _NO_SERVER = frozenset({"a", "an", "the", "any", "some", "its", "your", "our", "this", "that", "configured", "remote", "local",
                         "official", "external", "connected", "running", "and", "or", "via", "with"})  # fmt: skip
-_VARIABLES = re.compile(r"\b(?:environment variables?|env vars?|required?|requires|needs)\b", re.IGNORECASE)
+_VARIABLES = re.compile(r"\b(?:requires?|needs?|must have)\b", re.IGNORECASE)
+_VARIABLES_BEFORE = re.compile(r"\b(?:required|needed|must be (?:set|present|defined|configured|exported))\b", re.IGNORECASE)
+_MERELY = re.compile(r"\b(?:supports?|honou?rs?|respects?|reads?|understands?)\b", re.IGNORECASE)
+"""What a skill may do with a variable that it does not need."""
 _VARIABLE = re.compile(r"(?<![\w-])[A-Z][A-Z0-9]{1,30}(?:_[A-Z0-9]{1,30}){1,6}(?![\w-])")
 _SYSTEM = r"(?:mac\s?os(?: x)?|os x|darwin|linux|ubuntu|debian|windows|wsl2?)"
+_A_SYSTEM = re.compile(rf"\b{_SYSTEM}\b", re.IGNORECASE)
 _LIST = rf"{_SYSTEM}(?:(?:\s*(?:,|/|&|,? and|,? or)\s*){_SYSTEM}){{0,5}}"
 _ONLY = re.compile(
-    rf"\b({_LIST})(?: \d[\w.+]{{0,8}})? only\b|\bonly (?:works |runs |available |supported )?(?:on |for )?({_LIST})\b",
-    re.IGNORECASE)  # fmt: skip
-_MUST = re.compile(rf"\brequires? (?:a )?({_LIST})(?= \d|\s*,|\s*\Z| and | with | host| machine| system)", re.IGNORECASE)
+    rf"({_LIST})(?: \d[\w.+]{{0,8}})? only\b|\bonly (?:works |runs |available |supported )?(?:on |for )({_LIST})\b", re.IGNORECASE)
+_MUST = re.compile(rf"requires? (?:a )?({_LIST})(?= \d|\s*,|\s*\Z| and | with | host| machine| system)", re.IGNORECASE)
+_ABOUT_ITSELF = frozenset({"this", "the", "it", "skill", "is", "are", "works", "work", "runs", "run", "available", "supported",
+                           "supports", "compatible", "designed", "made", "intended", "for", "on", "with", "under", "currently",
+                           "platform:", "platforms:", "platform", "os:", "system:", "-", "a", "use", "usable", "to",
+                           "be", "used"})  # fmt: skip
+"""Words before a limit that leave it one of the whole skill: `PowerShell 7 on Windows only` is about PowerShell."""
+_LIMIT_ENDS = re.compile(r"\s*(?:\Z|[,:–—-]|\d)|(?= (?:and|with|host|machine|system))", re.IGNORECASE)  # noqa: RUF001
+_NEGATED = re.compile(r"\b(?:not|no|never|cannot|without|except)\b|n't\b", re.IGNORECASE)
 
 
 class Compatibility(NamedTuple):
@@ -80,12 +91,22 @@ def read_compatibility(text: str) -> Compatibility:
         if _DOUBT.search(sentence):
             continue
         systems += _systems(sentence)
-        if _VARIABLES.search(sentence):
-            env += _VARIABLE.findall(sentence)
+        env += _variables(sentence)
         found = _REQUIRES.search(sentence)
         if found:
             _take(sentence[found.end() :], commands, servers)
+    if systems and not _spoken_of(text[:MOST_CHARS]) <= set(systems):
+        systems = []  # what is limited to one system is then only a part of it
     return Compatibility(*(tuple(dict.fromkeys(some)) for some in (env, commands, servers, systems)))
+
+
+def _variables(sentence: str) -> list[str]:
+    """Give the variables that a sentence requires: those after its verb, or before a `required`."""
+    if _MERELY.search(sentence):
+        return []
+    verb, after = _VARIABLES.search(sentence), _VARIABLES_BEFORE.search(sentence)
+    found = _VARIABLE.findall(sentence, verb.end()) if verb else []
+    return found or (_VARIABLE.findall(sentence) if after else [])
 
 
 def _take(clause: str, commands: list[str], servers: list[str]) -> None:
@@ -133,7 +154,20 @@ def _adds_nothing(rest: str) -> bool:
 
 def _systems(sentence: str) -> list[str]:
     """Give the systems that a sentence limits the skill to; what stands in parentheses is about something else."""
-    plain = _PARENTHESES.sub("", sentence)
+    plain = " ".join(_PARENTHESES.sub(" ", sentence).split())
     found = _ONLY.search(plain) or _MUST.search(plain)
-    words = next((group for group in found.groups() if group), "") if found else ""
-    return [_SYSTEMS.get(" ".join(word.lower().split()), "macos") for word in re.findall(_SYSTEM, words, re.IGNORECASE)]
+    if not found or not _LIMIT_ENDS.match(plain, found.end()):
+        return []
+    if not all(word in _ABOUT_ITSELF for word in plain[: found.start()].lower().split()):
+        return []
+    return _named(next((group for group in found.groups() if group), ""))
+
+
+def _spoken_of(text: str) -> set[str]:
+    """Give every system that a text names, but for what it says no to and what stands in parentheses."""
+    sentences = (_PARENTHESES.sub(" ", sentence) for sentence in _SENTENCES.split(text))
+    return {system for sentence in sentences if not _NEGATED.search(sentence) for system in _named(sentence)}
+
+
+def _named(words: str) -> list[str]:
+    return [system for word in _A_SYSTEM.findall(words) for system in _SYSTEMS.get(word.lower(), ("macos",))]

@@ -24,7 +24,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from metier.model import Diagnostic, Gates, Needs, Sidecar, Tool
-from metier.standard.asks import FALSE, TRUE, VENDORS, asks_in, helps_of, mapping as _map, requirements, texts as _texts, vendors_of
+from metier.standard.asks import (
+    FALSE,
+    MOST_WORDS,
+    TRUE,
+    VENDORS,
+    asks_in,
+    helps_of,
+    mapping as _map,
+    requirements,
+    texts as _texts,
+    vendors_of,
+)
 from metier.standard.distributions import normalised
 from metier.standard.names import one_line
 from metier.standard.rules import diagnose
@@ -44,9 +55,11 @@ MOST = 200
 
 _TRUE, _FALSE = TRUE, FALSE | {""}
 _PACKAGE = re.compile(
-    r"([A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?)\s?(?:\[[^\[\]]{0,200}\])?\s?(?:[<>=!~;@(].{0,200})?", re.ASCII)  # fmt: skip
+    r"([A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?)\s?(?:\[[^\[\]]{0,200}\])?\s?(?:[<>=!~@(][^;]{0,200})?", re.ASCII
+)
 _SKILL = re.compile(r"[A-Za-z0-9][\w:.-]{0,128}")
-_NOT_PACKAGES = frozenset({"python", "python2", "python3", "none", "null", "n-a", "optional", "pip", "stdlib"})
+_NOT_PACKAGES = frozenset({"python", "python2", "python3", "none", "null", "nil", "n-a", "na", "optional", "pip", "stdlib", *TRUE,
+                           *FALSE})  # fmt: skip
 _ANOTHER_WORLD = frozenset({
     "angular", "electron", "eslint", "express", "framer-motion", "jest", "next", "nextjs", "nuxt", "react", "react-dom",
     "remotion", "svelte", "tailwindcss", "three", "typescript", "vite", "vitest", "vue", "webpack",
@@ -186,10 +199,14 @@ def _joined(items: list[str]) -> list[str]:
 
 
 def _package(item: str) -> str:
-    """Give the normalised name of a requirement; nothing when it is not one, or is Python itself."""
+    """Give the normalised name of a requirement; nothing when it is not one, or is Python itself.
+
+    One with an environment marker is needed only somewhere, a number is a version, and `x-cli` is a command from anywhere.
+    """
     found = _PACKAGE.fullmatch(item.strip())
     name = normalised(found[1]) if found else ""
-    return "" if name in _NOT_PACKAGES else name
+    is_package = name not in _NOT_PACKAGES and not name.endswith("-cli") and any(char.isalpha() for char in name)
+    return name if is_package else ""
 
 
 def server_text(tool: Tool) -> str:
@@ -212,7 +229,7 @@ def _helps(fields: Mapping[str, Any], sidecar: Sidecar | None, helps: list[str],
     tools = sidecar.tools if sidecar else ()
     clis = [f"{tool.value}: {tool.description}" for tool in tools if tool.type == "cli" and tool.description]
     installs = [_install(step) for vendor in vendors if isinstance(some := vendor.get("install"), list) for step in some]
-    return "\n".join(_unique(text for text in (*first, *helps, *clis, *installs) if text))
+    return "\n".join(_unique(text[:MOST_WORDS] for text in (*first, *helps, *clis, *installs) if text))
 
 
 def _install(step: Any) -> str:

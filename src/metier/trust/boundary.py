@@ -1,8 +1,9 @@
 """How the body of a skill that is not trusted goes into a prompt: its boundary tags escaped, and marked as what it is (ZE-25).
 
-A mark begins with a square bracket and its words; a tag with `<` and a name. Only that first character is replaced,
-so every line stays where it was, all other text is kept byte for byte, and escaping twice changes nothing more.
-The end mark also carries a hash of the body: text cannot hold its own hash, so no body can end its mark early.
+A mark begins with a square bracket and its words; a tag with `<` and a name. The notes that metier writes into a message in
+its own voice are marks too: nobody else may say what the user's own text is. Only that first character is replaced, so every
+line stays where it was, all other text is kept byte for byte, and escaping twice changes nothing more. The end mark also
+carries a hash of the body: text cannot hold its own hash, so no body can end its mark early.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 from metier.errors import RefusedError
+from metier.standard import marks
 from metier.trust.tools import DENIED
 
 if TYPE_CHECKING:
@@ -20,16 +22,17 @@ if TYPE_CHECKING:
 
 TAGS = (
     "skill", "instructions", "available_skills", "other_skills", "untrusted_skill", "quarantined_skill",  # ZE-25, ZE-37
-    "system_reminder", "system_prompt", "tool_result", "tool_output", "function_result", "function_call", "external_data",
+    "resource_access", "system_reminder", "system_prompt", "tool_result", "tool_output", "function_result", "function_call",
+    "external_data",
 )  # fmt: skip
 """What the tags begin with that separate one part of a prompt from another."""
-MARKS = ("quarantined skill", "untrusted skill", "end of quarantined skill", "end of untrusted skill")
-"""The words that metier's own marks begin with."""
+MARKS = ("quarantined skill", "untrusted skill", "end of quarantined skill", "end of untrusted skill", *marks.NOTES)
+"""The words that metier's own marks and notes begin with."""
 
 _OPENERS = {"<": "&lt;", "[": "&#91;"}
 _LIKE = {
     "<": "<", **dict.fromkeys("\uff1c\ufe64\u2039\u2329\u3008\u226e\u27e8\u276e\u2770\u02c2\u1438\u16b2\u227a\u29fc", "<"),
-    "[": "[", **dict.fromkeys("\uff3b\u3010\u3014\u27e6\u298b\u2772\u2045", "["),
+    **dict.fromkeys(marks.OPENING, "["),
 }  # fmt: skip
 """Every character that opens a tag or a mark, or looks as if it did."""
 _OPENING = re.compile(f"[{''.join(map(re.escape, _LIKE))}]")
@@ -45,21 +48,40 @@ _AS_OURS = str.maketrans({twin: ours for ours, twins in _TWINS.items() for twin 
 _SKIPPED = frozenset({"Cc", "Cf", "Mn", "Me", "Zs", "Zl", "Zp", "Cs", "Co", "Cn"})
 """What the eye does not see between two letters: spaces, controls, format characters, marks."""
 _NAME_LENGTH = 64
+_END = "\u4e2d"
+"""A letter that is in none of the words: who reads it has read to the end."""
 
 
 def _flat(words: str) -> str:
-    return words.replace(" ", "").replace("_", "")
+    return words.lower().translate(dict.fromkeys(map(ord, " _'")))
 
 
 _WORDS = {"<": tuple(_flat(tag) for tag in TAGS), "[": tuple(_flat(mark) for mark in MARKS)}
 _LONGEST = max(len(word) for words in _WORDS.values() for word in words)
-_BETWEEN = frozenset("/\\_-*`'\"({:.")
+_QUOTED = frozenset(word[:-1] for word in _WORDS["["] if word.endswith('"'))
+"""Words that are a mark's only with a quotation mark after them."""
+_QUOTES = frozenset(
+    "'\"`\u00ab\u00bb\u02b9\u02ba\u02bb\u02bc\u02bd\u02be\u02bf\u02c8\u02ca\u02cb\u02ee\u055a\u05f3\u05f4\u07f4\u07f5\u2018\u2019"
+    "\u201a\u201b\u201c\u201d\u201e\u201f\u2032\u2033\u2035\u2036\u275b\u275c\u275d\u275e\u301d\u301e\u301f\ua78b\ua78c"
+)
+"""Quotation marks and apostrophes, and what looks like one; some of them count as letters."""
+_BETWEEN = frozenset("/\\_-*({:.\u2010\u2011\u2012\u2013\u2014\u2212\u00b7\u2022\u2044\u2215") | _QUOTES
 """What may stand before or inside a word without a reader minding: `</skill>`, `[**END OF`, `<system-prompt>`."""
 
 
 def escaped(body: str) -> str:
     """Replace the first character of every boundary tag and mark, however it is written."""
     return _OPENING.sub(lambda found: _replaced(body, found), body)
+
+
+def sealed(text: str) -> str:
+    """Escape a text that others will stand beside: what it leaves open for them to complete is replaced as well."""
+    safe = escaped(text)
+    last = max(map(safe.rfind, _LIKE))
+    read = _word_after(f"{safe}{_END}", last + 1)
+    if last < 0 or not read.endswith(_END) or not any(word.startswith(read[:-1]) for word in _WORDS[_LIKE[safe[last]]]):
+        return safe
+    return f"{safe[:last]}{_OPENERS[_LIKE[safe[last]]]}{safe[last + 1 :]}"
 
 
 def _replaced(body: str, found: re.Match[str]) -> str:
@@ -71,15 +93,20 @@ def _replaced(body: str, found: re.Match[str]) -> str:
 def _word_after(body: str, at: int) -> str:
     """Read on as a reader would, past what cannot be seen, until the text can no longer be one of the words.
 
-    It stops at the next opening, so every character is looked at once, and only letters add to what was read.
+    It stops at the next opening, so every character is looked at once, and only letters add to what was read. A quotation mark
+    after a gap opens what a note names; one right after a word only ends a quotation, as in a list of texts.
     """
-    read = ""
+    read, gap = "", False
     while at < len(body) and len(read) < _LONGEST and body[at] not in _LIKE:
-        for char in _plain(body[at]):
-            if char.isalnum():
+        seen = _plain(body[at])
+        for char in seen:
+            if char in _QUOTES and gap and read in _QUOTED:
+                return f'{read}"'
+            if char.isalnum() and char not in _QUOTES:
                 read += char
             elif char not in _BETWEEN:
                 return read
+        gap = not seen or not seen[-1].isalnum() or seen[-1] in _QUOTES
         at += 1
     return read
 
@@ -118,5 +145,5 @@ _UNTRUSTED = (
 def shown_name(name: str) -> str:
     """Give a name that fits on the line of a mark and cannot end it."""
     line = "".join(char if char.isprintable() else " " for char in name)
-    bare = re.sub(r"[\[\]<>]", "", unicodedata.normalize("NFKC", line))
+    bare = re.sub(r"[<>]", "", marks.without_brackets(unicodedata.normalize("NFKC", line)))
     return " ".join(bare.split())[:_NAME_LENGTH] or "unnamed"

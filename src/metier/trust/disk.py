@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from metier.errors import NotFoundError, RefusedError, StoreError
+from metier.keeping import disk as keeping
 from metier.trust.state import MOST_BYTES, State, read_state, state_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 STATE, LOCK, KEYS, SIGNATURES = "trust.json", "trust.lock", "keys", "signatures"
 WAIT_SECONDS = 30.0
@@ -52,14 +51,14 @@ def change(folder: str | None, home: str | None, edit: Callable[[State], State])
         raise StoreError("there is no place to keep decisions", hint="set METIER_HOME or HOME")
     path = f"{folder}/{STATE}"
     try:
-        _ready(folder, home)
-        with _alone(f"{folder}/{LOCK}"):
+        keeping.make(folder, home)
+        with keeping.alone(f"{folder}/{LOCK}", WAIT_SECONDS):
             state = read(folder)
             if state.broken:
                 hint = f"mend it, or begin anew without any decision: mv {path} {path}.old"
                 raise StoreError(f"{path}: {state.broken}; it is left as it is", hint=hint)
             state = edit(state)
-            _replace(path, state_bytes(state))
+            keeping.replace(path, state_bytes(state))
     except OSError as error:
         raise StoreError(f"cannot write {path}: {error.strerror or error}", hint="check METIER_HOME and its permissions") from error
     return state
@@ -84,8 +83,8 @@ def write_key(folder: str | None, home: str | None, key_id: str, public: bytes, 
     base = _place(folder, home, KEYS)
     path = f"{base}/{_file(key_id)}"
     if private is not None:
-        _guarded(path, lambda: _replace(f"{path}.key", private))
-    _guarded(path, lambda: _replace(f"{path}.pub", public))
+        _guarded(path, lambda: keeping.replace(f"{path}.key", private))
+    _guarded(path, lambda: keeping.replace(f"{path}.pub", public))
     return f"{path}.pub"
 
 
@@ -107,7 +106,7 @@ def signature(folder: str | None, digest: str) -> bytes | None:
 def write_signature(folder: str | None, home: str | None, digest: str, envelope: bytes) -> str:
     """Keep an envelope; give its path. It never goes into the skill: that would change what was signed."""
     path = f"{_place(folder, home, SIGNATURES)}/{_file(digest)}.json"
-    _guarded(path, lambda: _replace(path, envelope))
+    _guarded(path, lambda: keeping.replace(path, envelope))
     return path
 
 
@@ -134,8 +133,8 @@ def _place(folder: str | None, home: str | None, name: str) -> str:
     if folder is None:
         raise StoreError("there is no place to keep keys", hint="set METIER_HOME or HOME")
     path = f"{folder}/{name}"
-    _guarded(path, lambda: _ready(folder, home))
-    _guarded(path, lambda: os.makedirs(path, mode=0o700, exist_ok=True))
+    _guarded(path, lambda: keeping.make(folder, home))
+    _guarded(path, lambda: keeping.make(path, home))
     return path
 
 
@@ -178,68 +177,3 @@ def _bytes(path: str, most: int) -> bytes | None:
     finally:
         os.close(file)
     return data
-
-
-def _ready(folder: str, home: str | None) -> None:
-    if os.path.isdir(folder):
-        return
-    if home and folder.startswith(home + "/") and not os.path.isdir(home):
-        raise FileNotFoundError(2, f"the home folder {home} does not exist")
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-
-
-def _replace(path: str, data: bytes) -> None:
-    """Put bytes in the place of a file, in one step and for its owner alone."""
-    temporary = f"{path}.{os.getpid()}.{time.monotonic_ns()}.tmp"
-    file = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FLAGS, 0o600)
-    try:
-        try:
-            view = memoryview(data)
-            while view:
-                view = view[os.write(file, view) :]
-            os.fsync(file)
-        finally:
-            os.close(file)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-@contextmanager
-def _alone(path: str) -> Iterator[None]:
-    """Let one process at a time decide."""
-    file = os.open(path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
-    try:
-        limit, pause = time.monotonic() + WAIT_SECONDS, 0.0005
-        while not _locked(file):
-            if time.monotonic() > limit:
-                raise TimeoutError(110, "another process holds its lock")
-            time.sleep(pause)
-            pause = min(pause * 1.5, 0.01)
-        yield
-    finally:
-        os.close(file)  # which lets the lock go
-
-
-if sys.platform == "win32":
-
-    def _locked(file: int) -> bool:
-        import msvcrt
-
-        try:
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-else:
-
-    def _locked(file: int) -> bool:
-        import fcntl
-
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True

@@ -18,7 +18,7 @@ except ImportError:
     from hashlib import blake2b
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 LEAST = 0.6
 """From which overlap on two skills are alike: the share of words and pairs that they have in common."""
@@ -29,11 +29,15 @@ BANDS, ROWS = 24, 3
 NEIGHBOURS = 8
 """With how many before it in its group a skill is compared: of many that are all alike, each is named with some."""
 MOST_CHARACTERS = 4_096
+STEP = 500
+"""After how many descriptions it is told how far the work has come."""
 
 _WORD = re.compile(r"[0-9a-z\u00df-\u052f]+|[^\W_]")
 """A word of an alphabet, or one character of a script that does not part words."""
 _PLACES = BANDS * ROWS
-_EMPTY = 1 << 64
+_BYTES = 7
+"""Of a hash: enough that hardly two words share one, and few enough that Python counts with them fast."""
+_EMPTY = 1 << 8 * _BYTES
 
 
 class Alike(NamedTuple):
@@ -47,13 +51,14 @@ class Alike(NamedTuple):
     """From 0 to 1: the share of words and word pairs that both have, of all that either has."""
 
 
-def alike(skills: Iterable[tuple[str, str, str]], least: float = LEAST) -> list[Alike]:
-    """Find the pairs among (path, name, description) that are alike, the closest first."""
+def alike(
+    skills: Iterable[tuple[str, str, str]], least: float = LEAST, told: Callable[[int], None] = lambda _count: None
+) -> list[Alike]:
+    """Find the pairs among (path, name, description) that are alike, the closest first; `told` learns how far it has come."""
     ordered = sorted(set(skills))
-    known: dict[str, int] = {}
-    sets = [_shingles(f"{name} {description}", known) for _path, name, description in ordered]
+    sets: list[frozenset[int]] = []
     found: dict[tuple[int, int], float] = {}
-    for one, other in _candidates(sets):
+    for one, other in _candidates(_read(ordered, sets, told)):
         if (one, other) not in found:
             found[one, other] = _overlap(sets[one], sets[other])
     pairs = [
@@ -64,7 +69,19 @@ def alike(skills: Iterable[tuple[str, str, str]], least: float = LEAST) -> list[
     return sorted(pairs, key=lambda pair: (-pair.similarity, pair.first_path, pair.second_path))
 
 
-def _candidates(sets: Sequence[frozenset[int]]) -> Iterable[tuple[int, int]]:
+def _read(
+    ordered: Sequence[tuple[str, str, str]], sets: list[frozenset[int]], told: Callable[[int], None]
+) -> Iterable[frozenset[int]]:
+    """Give the words of each skill as a set, and keep it."""
+    known: dict[str, int] = {}
+    for at, (_path, name, description) in enumerate(ordered):
+        if at % STEP == 0:
+            told(at)
+        sets.append(_shingles(f"{name} {description}", known))
+        yield sets[-1]
+
+
+def _candidates(sets: Iterable[frozenset[int]]) -> Iterable[tuple[int, int]]:
     """Give pairs worth comparing, the lower number first."""
     groups: dict[tuple[int, ...], list[int]] = {}
     for at, shingles in enumerate(sets):
@@ -81,9 +98,8 @@ def _candidates(sets: Sequence[frozenset[int]]) -> Iterable[tuple[int, int]]:
 
 def _signature(shingles: Iterable[int]) -> list[int]:
     places = [_EMPTY] * _PLACES
-    for value in shingles:
-        place = value % _PLACES
-        places[place] = min(places[place], value)
+    for value in sorted(shingles, reverse=True):  # the least comes last, and stays
+        places[value % _PLACES] = value
     # Twice round, so that what stands at the beginning reaches the empty places at the end.
     last = _EMPTY
     for at in range(2 * _PLACES - 1, -1, -1):
@@ -95,16 +111,16 @@ def _signature(shingles: Iterable[int]) -> list[int]:
 
 def _shingles(text: str, known: dict[str, int]) -> frozenset[int]:
     """Give the hashes of the words of a text and of each two that stand together."""
-    words = _WORD.findall(text[:MOST_CHARACTERS].casefold())[:WORDS]
-    pairs = [f"{one} {other}" for one, other in pairwise(words)]
-    return frozenset(_hash(shingle, known) for shingle in (*words, *pairs))
+    words = [_hash(word, known) for word in _WORD.findall(text[:MOST_CHARACTERS].casefold())[:WORDS]]
+    # A pair's hash is made of its words' hashes: a library has many pairs and few words, and hashing is what costs.
+    return frozenset((*words, *((5 * one + other) % _EMPTY for one, other in pairwise(words))))
 
 
-def _hash(shingle: str, known: dict[str, int]) -> int:
-    value = known.get(shingle)
+def _hash(word: str, known: dict[str, int]) -> int:
+    value = known.get(word)
     if value is None:
-        value = int.from_bytes(blake2b(shingle.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
-        known[shingle] = value
+        value = int.from_bytes(blake2b(word.encode("utf-8", "surrogatepass"), digest_size=_BYTES).digest(), "big")
+        known[word] = value
     return value
 
 

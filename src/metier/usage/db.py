@@ -1,16 +1,17 @@
 """The counts on disk: `usage.db` below METIER_HOME, in SQLite, shared by many processes, for its owner alone.
 
-Counting never ends what is counted: a file that is busy, read-only or on a full disk is done without, and the reason is a
-value. Nobody can count again what is past, so a spoilt file is set aside under another name and never deleted.
+Counting never ends what is counted, nor holds it up: a file that is busy, read-only or on a full disk is done without, and
+the reason is a value. Nobody can count again what is past, so a spoilt file is set aside under another name and never deleted.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-import stat
 import time
 from typing import TYPE_CHECKING, NamedTuple
+
+from metier.keeping import disk as keeping
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -19,7 +20,10 @@ FILE = "usage.db"
 SPOILT = ".spoilt-"
 """What stands between the name of the file and the time at which it was set aside."""
 VERSION = 1
-BUSY_SECONDS, TRIES, PAUSE = 5.0, 20, 0.02
+PATIENCE, PAUSE = 0.5, 0.02
+"""Seconds that one attempt may take in all, however often it is made, and between two tries: somebody waits for an answer."""
+DAY = 86_400
+"""How far ahead of now a time may lie; beyond it, a clock was wrong."""
 MOST = 2**62
 """No count grows beyond this: SQLite's whole numbers end soon after."""
 
@@ -35,6 +39,8 @@ _ADD = (
     " loads = loads + excluded.loads, reads = reads + excluded.reads, runs = runs + excluded.runs,"
     " failures = failures + excluded.failures, tokens = tokens + excluded.tokens, last = max(last, excluded.last)"
 )
+_BEGAN = "INSERT INTO facts VALUES ('began', ?) ON CONFLICT (fact) DO UPDATE SET value = min(value, excluded.value)"
+_SETTLED = ("UPDATE used SET last = ?1 WHERE last > ?2", "UPDATE seen SET first = ?1 WHERE first > ?2")
 
 
 class Count(NamedTuple):
@@ -70,21 +76,34 @@ def add(folder: str, home: str | None, counts: Iterable[Count], at: int) -> str:
     rows = [(_key(one.path), _key(one.name), *(_whole(number) for number in one[2:])) for one in counts]
 
     def work(connection: sqlite3.Connection) -> None:
-        connection.execute("INSERT OR IGNORE INTO facts VALUES ('began', ?)", (_whole(at),))
+        _date(connection, at)
         connection.executemany(_ADD, rows)
 
     return _changed(folder, home, work)
 
 
 def see(folder: str, home: str | None, firsts: Mapping[tuple[str, str], int], at: int) -> str:
-    """Remember since when skills have been there; what is known already stays."""
+    """Remember since when skills have been there; what is known already stays, but for times that have yet to come."""
     rows = [(_key(path), _key(name), _whole(first)) for (path, name), first in firsts.items()]
 
     def work(connection: sqlite3.Connection) -> None:
-        connection.execute("INSERT OR IGNORE INTO facts VALUES ('began', ?)", (_whole(at),))
+        _date(connection, at)
         connection.executemany("INSERT OR IGNORE INTO seen VALUES (?, ?, ?)", rows)
 
     return _changed(folder, home, work)
+
+
+def ahead(counts: Counts, at: int) -> bool:
+    """Tell whether a clock that was ahead has left its mark: the next change of any kind takes it away."""
+    times = (counts.began, *(one.last for one in counts.used), *counts.seen.values())
+    return max(times) > at + DAY
+
+
+def _date(connection: sqlite3.Connection, at: int) -> None:
+    """Say when counting began, and put right what a clock that was ahead has written: it would look fresh for years."""
+    connection.execute(_BEGAN, (_whole(at),))
+    for statement in _SETTLED:
+        connection.execute(statement, (_whole(at), _whole(at + DAY)))
 
 
 def read(folder: str) -> Counts:
@@ -99,15 +118,17 @@ def read(folder: str) -> Counts:
             return _read(path, wish)._replace(spoilt=spoilt)
         except sqlite3.Error as error:
             trouble = f"{path} cannot be read: {error}"
+            if _is_busy(error):
+                break  # whoever holds it is about to change it
         except OSError as error:
             return Counts(trouble=f"{path} cannot be read: {error.strerror or error}", spoilt=spoilt)
     return Counts(trouble=trouble, spoilt=spoilt)
 
 
 def _read(path: str, wish: str) -> Counts:
-    _plain_file(path)
+    os.close(keeping.opened(path, os.O_RDONLY))  # a pipe of that name would hold everything up
     place = path.encode("utf-8", "surrogateescape").hex(" ").split()
-    connection = sqlite3.connect(f"file:%{'%'.join(place)}?{wish}", uri=True, timeout=BUSY_SECONDS, isolation_level=None)
+    connection = sqlite3.connect(f"file:%{'%'.join(place)}?{wish}", uri=True, timeout=PATIENCE, isolation_level=None)
     try:
         connection.execute("BEGIN")
         used = connection.execute("SELECT path, name, views, loads, reads, runs, failures, tokens, last FROM used").fetchall()
@@ -124,30 +145,28 @@ def _read(path: str, wish: str) -> Counts:
 
 def _changed(folder: str, home: str | None, work: Callable[[sqlite3.Connection], None]) -> str:
     """Do some work on the file, as one step; what stands in the way is the answer."""
-    path, trouble = f"{folder}/{FILE}", ""
-    for _ in range(TRIES):
+    path, limit = f"{folder}/{FILE}", time.monotonic() + PATIENCE
+    while True:
         try:
             identity = _ready(folder, home, path)
-            _worked(path, work)
+            _worked(path, work, limit)
         except sqlite3.DatabaseError as error:
-            trouble = f"{path}: {error}"
-            if type(error) is sqlite3.DatabaseError and _set_aside(path, identity):
-                continue  # it is spoilt, and out of the way
-            if "locked" not in str(error) and "busy" not in str(error):
-                return trouble
+            spoilt = type(error) is sqlite3.DatabaseError and set_aside(path, identity)  # then it is out of the way
+            if time.monotonic() > limit or not (spoilt or _is_busy(error)):
+                return f"{path}: {error}"
             time.sleep(PAUSE)
         except OSError as error:
             return f"{path} cannot be written: {error.strerror or error}"
         else:
             return ""
-    return trouble
 
 
-def _worked(path: str, work: Callable[[sqlite3.Connection], None]) -> None:
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+def _worked(path: str, work: Callable[[sqlite3.Connection], None], limit: float) -> None:
+    connection = sqlite3.connect(path, timeout=_left(limit), isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute(f"PRAGMA busy_timeout={int(1000 * _left(limit))}")  # what came before may have waited as well
         connection.execute("BEGIN IMMEDIATE")
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version > VERSION:
@@ -162,37 +181,38 @@ def _worked(path: str, work: Callable[[sqlite3.Connection], None]) -> None:
         connection.close()
 
 
+def _left(limit: float) -> float:
+    return max(0.0, limit - time.monotonic())
+
+
+def _is_busy(error: sqlite3.Error) -> bool:
+    return "locked" in str(error) or "busy" in str(error)
+
+
 def _ready(folder: str, home: str | None, path: str) -> tuple[int, int]:
     """Make the folder and an empty file in it, readable by its owner alone; tell which file it is."""
-    if not os.path.isdir(folder):
-        if home and folder.startswith(home + "/") and not os.path.isdir(home):
-            raise FileNotFoundError(2, f"the home folder {home} does not exist")
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-    return _plain_file(path, os.O_RDWR | os.O_CREAT)
-
-
-def _plain_file(path: str, flags: int = os.O_RDONLY) -> tuple[int, int]:
-    """Make sure that a path is a plain file: a pipe of that name would hold everything up."""
-    file = os.open(path, flags | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0), 0o600)
+    keeping.make(folder, home)
+    file = keeping.opened(path, os.O_RDWR | os.O_CREAT)
     try:
         found = os.fstat(file)
     finally:
         os.close(file)
-    if not stat.S_ISREG(found.st_mode):
-        raise OSError(22, "it is not a plain file")
     return found.st_dev, found.st_ino
 
 
-def _set_aside(path: str, identity: tuple[int, int]) -> bool:
-    """Move a spoilt file out of the way, unless another process has done so by now."""
+def set_aside(path: str, identity: tuple[int, int]) -> bool:
+    """Move a spoilt file out of the way, unless another process has done so by now.
+
+    What lies beside it goes first: a process that is stopped in between must not leave it to a new file, which it would spoil.
+    """
     aside = f"{path}{SPOILT}{time.time_ns()}"
     try:
-        found = os.stat(path)
-        if (found.st_dev, found.st_ino) == identity:
-            os.rename(path, aside)
-            for suffix in ("-wal", "-shm"):
-                if os.path.exists(path + suffix):
-                    os.rename(path + suffix, aside + suffix)
+        for suffix in ("-wal", "-shm", ""):
+            found = os.stat(path)
+            if (found.st_dev, found.st_ino) != identity:
+                break
+            if not suffix or os.path.lexists(path + suffix):
+                os.rename(path + suffix, aside + suffix)
     except FileNotFoundError:
         return True
     except OSError:

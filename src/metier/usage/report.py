@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence, Set as AbstractSet
 
     from metier.model import Card
     from metier.usage.alike import Alike
@@ -19,8 +19,8 @@ PAIRS = 100
 """How many pairs that say nearly the same are named."""
 ENOUGH = 5
 """Runs from which on it is told how many of them went well (ZE-37)."""
-GONE = "gone"
-"""The state of a skill that was counted and is no longer there."""
+GONE, ELSEWHERE = "gone", "elsewhere"
+"""The state of a skill that was counted and is no longer there; and of one that is, but not where skills are looked for now."""
 _LATEST = 253_402_300_799
 """The last second of the year 9999, beyond which dates have no name."""
 
@@ -86,15 +86,17 @@ class Usage(NamedTuple):
 
 
 def usage(
-    counts: Counts, cards: Sequence[Card], firsts: Mapping[tuple[str, str], int], duplicates: list[Alike], now: int, days: int
+    counts: Counts, cards: Sequence[Card], there: AbstractSet[str], duplicates: list[Alike], now: int, days: int
 ) -> Usage:  # fmt: skip
-    """Put the report together; `cards` are all that are there, `firsts` says since when each visible one is."""
+    """Put the report together; `cards` are all that were found, and `there` are the places at which something lies."""
+    counts = _until(counts, now)
     states = {(card.path, card.name): card.state for card in cards}
-    rows = [_used(one, states.get((one.path, one.name), GONE)) for one in counts.used]
+    rows = [_used(one, states.get((one.path, one.name), ELSEWHERE if one.path in there else GONE)) for one in counts.used]
     rows.sort(key=lambda one: (-one.uses, -one.tokens, one.name, one.path))
     total = sum(one.tokens for one in rows)
     last = {(one.path, one.name): one.last for one in counts.used}
-    idle = [_idle(card, last.get((card.path, card.name)), max(firsts.get((card.path, card.name), now), counts.began or now), now)
+    known = {key: max(first, counts.began or now) for key, first in counts.seen.items()}
+    idle = [_idle(card, last.get((card.path, card.name)), known.get((card.path, card.name), now), now)
             for card in cards if card.state == "visible"]  # fmt: skip
     idle.sort(key=lambda one: (-one.days, -one.tokens, one.name, one.path))
     return Usage(
@@ -119,6 +121,13 @@ def reliability(counts: Counts, cards: Sequence[Card]) -> dict[str, tuple[int, i
 def date_of(seconds: int) -> str:
     """Give a moment in ISO form, UTC."""
     return datetime.fromtimestamp(max(0, min(seconds, _LATEST)), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _until(counts: Counts, now: int) -> Counts:
+    """Hold every time to now: nothing was used in days to come, whatever a clock said that was ahead."""
+    used = tuple(one._replace(last=min(one.last, now)) for one in counts.used)
+    seen = {key: min(first, now) for key, first in counts.seen.items()}
+    return counts._replace(used=used, seen=seen, began=min(counts.began, now))
 
 
 def _used(one: Count, state: str) -> Used:

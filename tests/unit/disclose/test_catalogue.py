@@ -149,6 +149,49 @@ def test_only_xml_tells_how_well_a_skill_does() -> None:
     assert "80" not in disclose([PDF], Telling(2_000, "markdown", stats={"pdf": (9, 80)})).text
 
 
+@pytest.mark.parametrize(
+    ("stats", "expected"),
+    [((9, 99), ("90", "5")), ((10, 100), ("100", "10")), ((49, 9), ("0", "20")), ((99, 55), ("50", "50")), ((1_999, 70), ("70", "1000"))],
+)
+def test_a_line_does_not_change_with_every_use(stats: tuple[int, int], expected: tuple[str, str]) -> None:
+    text = disclose([PDF], Telling(2_000, stats={"pdf": stats})).text
+
+    assert f'<skill reliability="{expected[0]}%" uses="{expected[1]}"><name>pdf</name>' in text
+
+
+NEEDY = PDF._replace(readiness="setup_needed")
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("xml", '<skill readiness="setup_needed"><name>pdf</name>'),
+        ("json", '{"readiness":"setup_needed","name":"pdf",'),
+        ("markdown", "- pdf: Fills"),
+    ],
+)
+def test_a_skill_that_is_not_ready_is_marked_and_reported(form: str, expected: str) -> None:
+    told = disclose([NEEDY, CSV], Telling(2_000, form))
+
+    assert expected in told.text
+    assert ["pdf"] == told.unready
+    assert estimate(told.text) == told.tokens
+
+
+def test_what_is_left_out_is_not_reported_as_not_ready() -> None:
+    assert [] == disclose([NEEDY], Telling(10)).unready
+
+
+def test_both_marks_are_told_and_paid_for() -> None:
+    cards = [one._replace(readiness="unsupported") for one in MANY]
+    stats = {one.name: (7, 100) for one in MANY}
+
+    told = disclose(cards, Telling(1_200, stats=stats))
+
+    assert 20 == told.text.count('<skill readiness="unsupported" reliability="100%" uses="5"><name>')
+    assert 1_190 <= told.tokens == estimate(told.text) <= 1_200
+
+
 class Words:
     """A counter for which every run of characters without a space is a token."""
 
@@ -163,6 +206,50 @@ def test_an_exact_counter_may_let_more_in_than_the_estimate() -> None:
     assert disclose(MANY, Telling(300, "markdown")).shortened
     assert told.tokens == Words().count(told.text) <= 300
     assert told.tokens > 250
+
+
+def test_everything_is_told_where_an_exact_counter_lets_it_however_cheap_it_is() -> None:
+    class Free:
+        def count(self, text: str) -> int:
+            return 1 if text else 0
+
+    told = disclose(MANY, Telling(1, counter=Free()))
+
+    assert (20, 0, 1) == (told.included, told.shortened, told.tokens)
+
+
+@pytest.mark.parametrize("budget", [150, 333])
+def test_an_exact_counter_finds_the_same_text_again(budget: int) -> None:
+    before = disclose(MANY, Telling(budget, counter=Words()))
+
+    again = disclose(MANY, Telling(budget, counter=Words()), before)
+    cheaper = disclose(MANY, Telling(budget, counter=Cheaper()), before)
+
+    assert before.room
+    assert (before.text, "") == (again.text, again.delta)
+    assert len(cheaper.text) > len(before.text)  # another counter is asked anew
+
+
+def test_a_search_that_would_end_elsewhere_is_not_made_again() -> None:
+    class Odd:
+        def count(self, text: str) -> int:
+            return -(-len(text) // 3) + text.count(" ")
+
+    long = "x" * 30
+    cards = [card("s0", "", root="/s"), card(f"s1{long}", "w w w w w w w ", root="/s"), card(f"s2{long}", "d" * 43, root="/s")]
+    before = disclose(cards, Telling(139, counter=Odd()))
+
+    again = disclose(cards, Telling(139, counter=Odd()), before)
+
+    assert (before.text, "") == (again.text, again.delta)
+
+
+class Cheaper(Words):
+    """Half the price."""
+
+    def count(self, text: str) -> int:
+        """Count them."""
+        return super().count(text) // 2
 
 
 class Dear:

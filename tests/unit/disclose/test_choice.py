@@ -96,6 +96,32 @@ def test_a_line_longer_than_half_the_room_is_no_core() -> None:
     assert "Handles case number 150 of many." in told.text
 
 
+def test_what_fits_the_task_is_told_again_with_its_description_when_its_name_came_first() -> None:
+    cards = [card("aaa-stripes", "Counts stripes on animals."), *MANY]
+
+    told = disclose(cards, Telling(500, task="count the stripes"))
+
+    ours = [row[2:] for row in told.rows if row[0] == "aaa-stripes"]
+    assert [[0, 26, 2], [26, 26, 0]] == ours
+    assert "aaa-stripes" not in told.cut
+    assert (len(told.rows) - 1, len(cards)) == (told.included, told.included + len(told.omitted))
+    assert f"<omitted>{len(told.omitted)} additional skills" in told.text
+    assert told.tokens <= 500
+
+
+def test_a_name_without_a_description_is_not_told_twice() -> None:
+    told = disclose([card("aaa-stripes", ""), *MANY], Telling(500, task="count the stripes"))
+
+    assert 1 == told.text.count("aaa-stripes</name>")
+
+
+@pytest.mark.parametrize("count", [0, 100])
+def test_a_long_task_finds_the_same_as_a_short_one(count: int) -> None:
+    task = "count stripes " + " ".join(f"unheard{at}" for at in range(count))
+
+    assert ["zebra-stripes"] == rank(task, *MANY[:5], RARE)
+
+
 class Backwards:
     """A ranker that likes the last ones best, and names a card that is not there."""
 

@@ -91,7 +91,106 @@ def test_a_description_cut_at_another_place_is_no_news() -> None:
 
     found = delta(cards, shorter, budget=400)
 
-    assert "Skills added or changed:\n- skill-0: Short. (file: r0/skill-0/SKILL.md)" == found
+    assert f"Skills added or changed:\n- skill-0: Short. (file: {ROOT}/skill-0/SKILL.md)" == found
+
+
+def test_a_delta_needs_no_table_of_aliases() -> None:
+    cards = [card(f"skill-{at:02}", "words " * 40) for at in range(40)]
+    before = disclose(cards, Telling(800, "markdown"))
+
+    after = disclose([*cards, card("zz", "New.")], Telling(800, "markdown"), before)
+
+    assert {"r0": ROOT} == before.aliases == after.aliases
+    assert f"Skills added or changed:\n- zz: New. (file: {ROOT}/zz/SKILL.md)" == after.delta
+
+
+@pytest.mark.parametrize(("length", "told"), [(300, 300), (5_000, 1_024)])
+def test_a_line_says_all_that_the_text_has_no_room_for_up_to_a_limit(length: int, told: int) -> None:
+    cards = [card(f"skill-{at:02}", "words " * 40) for at in range(40)]
+
+    found = delta(cards, [*cards, card("zz", "x" * length)], budget=1_000)
+
+    assert f"- zz: {'x' * told} (file:" in found
+
+
+WORDS = [card(f"skill-{at}", "many words " * 30) for at in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("description", "news"),
+    [
+        ("many words " * 30 + "and more", False),  # a change where nothing was told
+        ("many words " * 29, False),
+        ("other words " * 30, True),
+        ("many", True),  # less than was told
+    ],
+)
+def test_of_a_description_that_was_cut_only_what_was_told_counts(description: str, news: bool) -> None:
+    found = delta(WORDS, [WORDS[0]._replace(description=description), *WORDS[1:]], budget=400)
+
+    assert news is bool(found)
+
+
+@pytest.mark.parametrize("description", ["First. And more.", "First", ""])
+def test_a_description_that_was_told_whole_is_news_when_it_grows_or_shrinks(description: str) -> None:
+    assert "alpha" in delta(CARDS, [CARDS[0]._replace(description=description), *CARDS[1:]])
+
+
+def test_a_name_told_alone_is_no_news_when_its_description_changes() -> None:
+    before = disclose(CARDS, Telling(2_000, compact=True))
+
+    assert "" == disclose([CARDS[0]._replace(description="Changed."), *CARDS[1:]], Telling(2_000), before).delta
+
+
+@pytest.mark.parametrize("compact", [True, False])
+def test_another_mode_than_before_is_no_change_of_any_skill(compact: bool) -> None:
+    before = disclose(CARDS, Telling(2_000, compact=compact))
+
+    assert "" == disclose(CARDS, Telling(2_000, compact=not compact), before).delta
+
+
+def test_another_name_at_the_same_place_is_told_and_the_old_one_is_gone() -> None:
+    renamed = [CARDS[0]._replace(name="omega"), *CARDS[1:]]
+
+    expected = f"Skills added or changed:\n- omega: First. (file: {ROOT}/alpha/SKILL.md)\nSkills no longer available:\n- alpha"
+    assert expected == delta(CARDS, renamed)
+
+
+@pytest.mark.parametrize("form", ["xml", "json"])
+def test_a_skill_that_is_ready_now_is_news(form: str) -> None:
+    unready = [CARDS[0]._replace(readiness="setup_needed"), *CARDS[1:]]
+
+    found = delta(unready, CARDS, form)
+
+    assert "alpha" in found
+    assert "setup_needed" not in found
+
+
+def test_what_was_said_wrongly_is_put_right_though_there_is_no_room_for_it() -> None:
+    first = [card(f"a-{at:02}") for at in range(20)]
+    before = disclose([*first, CARDS[2]], Telling(2_000, "markdown"))
+    last = (CARDS[2], CARDS[2]._replace(description="Changed."), CARDS[2]._replace(path="/elsewhere/gamma"))
+
+    after = [disclose([*first, one], Telling(100, "markdown"), before) for one in last]
+
+    assert all("gamma" in told.omitted and told.included for told in after)
+    assert ["", f"- gamma: Changed. (file: {ROOT}/gamma/SKILL.md)", "- gamma: Third. (file: /elsewhere/gamma/SKILL.md)"] == [
+        told.delta.removeprefix("Skills added or changed:\n") for told in after
+    ]
+
+
+def test_a_skill_with_two_lines_is_told_once() -> None:
+    cards = [card("aaa-pdf", "Fills in pdf forms."), *(card(f"skill-{at:03}", "Does things.") for at in range(200))]
+    before = disclose(cards, Telling(500, task="a pdf"))
+
+    same = disclose(cards, Telling(500, task="a pdf"), before)
+    edited = disclose([cards[0]._replace(description="Reads a pdf."), *cards[1:]], Telling(500, task="a pdf"), before)
+    gone = disclose(cards[1:], Telling(500, task="a pdf"), before)
+
+    assert 2 == before.text.count("<name>aaa-pdf</name>")
+    assert "" == same.delta
+    assert (1, 0) == (edited.delta.count("aaa-pdf</name>"), edited.delta.count("<removed>"))
+    assert 1 == gone.delta.count("<removed>aaa-pdf</removed>")
 
 
 def test_a_skill_that_finds_no_room_this_time_is_not_reported_gone() -> None:
@@ -133,7 +232,7 @@ def test_a_catalogue_comes_back_from_its_json() -> None:
 @pytest.mark.parametrize(
     "change",
     [{"text": 1}, {"format": "yaml"}, {"format": ["xml"]}, {"aliases": []}, {"aliases": {"r0": 1}}, {"rows": {}}, {"rows": [1]},
-     {"rows": [["a", "b", 1, 2]]}, {"rows": [["a", "b", -1, 2, 1]]}, {"rows": [["a", "b", "1", 2, 1]]}],
+     {"rows": [["a", "b", 1, 2]]}, {"rows": [["a", "b", -1, 2, 1]]}, {"rows": [["a", "b", "1", 2, 1]]}, {"budget": "2"}, {"tokens": None}, {"room": 1.5}],
 )  # fmt: skip
 def test_what_is_no_catalogue_is_not_taken_for_one(change: dict[str, Any]) -> None:
     good = {"text": "", "format": "xml", "aliases": {}, "rows": []}

@@ -44,10 +44,32 @@ def real(path: str) -> str:
         ("cat -- ''", None),
         ("cat 'unclosed /s/pdf/SKILL.md", 0),
         ("cat \0 /s/pdf/SKILL.md", 0),
+        ("python3 -Werror::DeprecationWarning /s/pdf/scripts/fill.py", 0),
+        ("python3 -W error -X dev /s/pdf/scripts/fill.py", 0),
+        ("python3 -uW error /s/pdf/scripts/fill.py", 0),
+        ("python3 -m pdf /s/pdf/scripts/fill.py", None),
+        ("python3 -mpdf /s/pdf/scripts/fill.py", None),
+        ("python3 -Ic /s/pdf/scripts/fill.py", None),
+        ("ruby -rset -I lib /s/pdf/scripts/a.rb", 0),
+        ("ruby -ne /s/pdf/scripts/a.rb", None),
+        ("perl -MData::Dumper -w /s/pdf/scripts/a.pl", 0),
+        ("perl -Mstrict -e /s/pdf/scripts/a.pl", None),
+        ("bash -eo pipefail /s/pdf/scripts/a.sh", 0),
+        ("node -r ./setup.js /s/pdf/scripts/a.js", 0),
+        ("node --eval=1 /s/pdf/scripts/a.js", None),
+        ("pwsh -NoProfile -ExecutionPolicy Bypass -File /s/pdf/scripts/a.ps1", 0),
+        ("pwsh -Command /s/pdf/scripts/a.ps1", None),
+        ("python3 ~/pdf/scripts/fill.py", 0),
+        ("cat ~/pdf/SKILL.md", 0),
+        ("cat ~pdf/SKILL.md", None),
         ("cat", None),
         ("", None),
         ("   ", None),
     ],
 )
 def test_a_command_uses_a_skill(command: str, expected: int | None) -> None:
-    assert expected == used_by(command, "/s", SKILLS, real)
+    assert expected == used_by(command, "/s", SKILLS, real, "/s")
+
+
+def test_without_a_home_a_tilde_is_only_a_name() -> None:
+    assert used_by("cat ~/pdf/SKILL.md", "/s", SKILLS, real) is None

@@ -69,9 +69,16 @@ def test_kinds_of_paths(path: str, expected: str) -> None:
     assert expected == mentions.kind_of(path)
 
 
-@pytest.mark.parametrize("path", ["/s/pdf/SKILL.md", "skill:///s/pdf/SKILL.md", "\\s\\pdf\\SKILL.md", "/s/pdf/skill.md"])
+@pytest.mark.parametrize("path", ["/s/pdf/SKILL.md", "skill:///s/pdf/SKILL.md", "\\s\\pdf\\SKILL.md"])
 def test_a_linked_path_selects_however_it_is_written(path: str) -> None:
     assert (0,) == select(f"[$x]({path})", [skill("pdf")]).chosen
+
+
+@pytest.mark.parametrize("path", ["/s/pdf/skill.md", "/s/pdf/Skill.MD", "/S/pdf/SKILL.md"])
+def test_only_the_kind_of_a_path_ignores_case(path: str) -> None:
+    found = select(f"[$x]({path})", [skill("pdf")])
+
+    assert ("skill", (), (("x", path),)) == (mentions.kind_of(path), found.chosen, found.unmatched)
 
 
 @pytest.mark.parametrize("prefix", ["app://", "mcp://", "plugin://"])

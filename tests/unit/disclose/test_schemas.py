@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator
 
-from metier.disclose.schemas import BY_NAME, TOOLS, fault_in, schemas
+from metier.disclose.schemas import ACTIONS, BY_NAME, NEEDED, TOOLS, fault_in, fault_in_action, handle, schemas
 from metier.errors import UsageError
+from metier.managing.rules import PARTS
 
 NAMES = ["skills_list", "skill_view", "skill_manage", "search_skills", "load_skill", "read_skill_file", "run_skill_script"]
 
@@ -84,3 +85,34 @@ def test_the_check_by_hand_agrees_with_a_validator(name: str, data: st.DataObjec
     arguments = data.draw(st.dictionaries(keys, VALUES, max_size=4))
 
     assert Draft202012Validator(schema).is_valid(arguments) == (fault_in(name, arguments) == "")
+
+
+@pytest.mark.parametrize(
+    ("action", "arguments", "said"),
+    [
+        ("patch", {"new_string"}, "'patch' needs 'old_string'"),
+        ("patch", {"old_string"}, "'patch' needs 'new_string'"),
+        ("write_file", {"file_path"}, "'write_file' needs 'file_content'"),
+        ("create", (), "'create' needs 'content'"),
+        ("write_file", ("content", "file_content", "file_path"), "'write_file' takes no 'content'"),
+        ("remove_file", ("file_path", "file_content"), "'remove_file' takes no 'file_content'"),
+        ("delete", {"content"}, "'delete' takes no 'content'"),
+        ("delete", (), ""),
+        ("patch", ("old_string", "new_string"), ""),
+    ],
+)
+def test_each_action_takes_its_own_arguments_by_their_own_names(action: str, arguments: Any, said: str) -> None:
+    assert said == fault_in_action(action, arguments)
+
+
+def test_every_argument_of_an_action_is_one_of_the_library_s() -> None:
+    assert {action: set(parts) for action, parts in PARTS.items()} == {action: set(taken.values()) for action, taken in ACTIONS.items()}
+    for action, parts in PARTS.items():
+        needed = {ACTIONS[action][key] for key in NEEDED.get(action, ())}
+        assert {key for key, (_kind, default) in parts.items() if default is None} == needed
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 3000, "\ud800"])
+def test_no_handle_is_too_long_or_odd(name: str) -> None:
+    with pytest.raises(UsageError):
+        handle(name)

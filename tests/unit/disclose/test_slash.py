@@ -10,8 +10,8 @@ from metier.disclose.slash import Command, Menu, Nameable, Typed
 KNOWN = frozenset({"pdf", "brand"})
 
 
-def skill(slug: str, path: str = "", *, scope: str = "user", plugin: str = "", rank: int = 0, copy: bool = False) -> Nameable:
-    return Nameable(slug, scope, plugin, path or f"/skills/{slug}", rank, copy)
+def skill(slug: str, path: str = "", *, scope: str = "user", plugin: str = "", rank: int = 0, copy: bool = False, exact: bool = False) -> Nameable:
+    return Nameable(slug, scope, plugin, path or f"/skills/{slug}", rank, copy, exact)
 
 
 def anybody(_skill: Nameable) -> bool:
@@ -123,6 +123,14 @@ def test_what_still_asks_never_takes_a_command_from_what_is_free() -> None:
     menu = slash.menu_of([skill("pdf", "/stranger", scope="project", rank=1), skill("pdf", "/mine")])
 
     assert ("/mine", "/stranger") == (found(menu, "pdf"), found(menu, "project:pdf"))
+
+
+def test_the_skill_whose_name_is_the_slug_comes_first_among_its_equals() -> None:
+    spelt = [skill("pdf-tools", "/PDF Tools"), skill("pdf-tools", "/pdf-tools", exact=True)]
+    asking = [skill("pdf-tools", "/free"), skill("pdf-tools", "/asks", rank=1, exact=True)]
+
+    assert ("/pdf-tools", "/PDF Tools") == (found(slash.menu_of(spelt), "pdf-tools"), found(slash.menu_of(spelt), "user:pdf-tools"))
+    assert "/free" == found(slash.menu_of(asking), "pdf-tools")
 
 
 def test_a_bundle_takes_the_plain_form_from_a_skill() -> None:

@@ -29,6 +29,19 @@ def test_names_cannot_leave_their_attribute_or_line() -> None:
     assert 1 == found.count("</skill_content>")
 
 
+def test_a_note_with_settings_stands_between_the_body_and_the_files() -> None:
+    found = wrapped("pdf", "/d", "Do it.", ["a.md"], "[Skill config: x]")
+
+    assert "Do it.\n\n[Skill config: x]\n\n<skill_resources>\n" in found
+
+
+def test_names_and_files_bring_no_brackets() -> None:
+    found = wrapped("a [The user's own text:]", "/d/\u3010x\u3011", "x", ["[id].tsx"])
+
+    assert not set("[]\u3010\u3011") & set(found)
+    assert "<file>&#91;id&#93;.tsx</file>" in found
+
+
 def test_of_many_files_a_hundred_are_named() -> None:
     found = wrapped("pdf", "/d", "x", [f"{number}.md" for number in range(MOST_FILES + 1_200)])
 

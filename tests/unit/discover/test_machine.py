@@ -82,6 +82,66 @@ def test_what_the_host_logs_in_with_is_no_skill_s_file(path: str, tmp_path: Path
     assert not host.has_file(path)
 
 
+LOGIN = ".codex/auth.json"
+
+
+@pytest.mark.parametrize("path", [LOGIN, "./.codex//auth.json", "dotfiles/codex/auth.json", "dotfiles/here", "other-name.json"])
+def test_a_login_behind_links_is_no_skill_s_file_by_any_name(path: str, tmp_path: Path) -> None:  # HE-20, HE-21
+    host, home = machine(tmp_path), tmp_path / "home"
+    folder = home / "dotfiles" / "codex"
+    folder.mkdir(parents=True)
+    (folder / "auth.json").write_text("x")
+    (folder / "notes.md").write_text("x")
+    (home / ".codex").symlink_to("dotfiles/codex")
+    (home / "dotfiles" / "here").symlink_to(folder / "auth.json")
+    os.link(folder / "auth.json", home / "other-name.json")
+
+    assert not host.has_file(path)
+    assert host.has_file(".codex/notes.md")
+
+
+def test_a_login_file_that_is_itself_a_link_is_held_back_where_it_lies(tmp_path: Path) -> None:  # HE-20, HE-21
+    host, home = machine(tmp_path), tmp_path / "home"
+    (home / ".codex").mkdir()
+    (home / "vault.json").write_text("x")
+    (home / LOGIN).symlink_to(home / "vault.json")
+
+    assert [False, False] == [host.has_file(path) for path in (LOGIN, "vault.json")]
+
+
+@pytest.mark.parametrize(
+    ("path", "sign"),
+    [(".aws/credentials", "CLAUDE_CODE_USE_BEDROCK"), (".config/gcloud/application_default_credentials.json", "CLAUDE_CODE_USE_VERTEX"),
+     (".azure/azureProfile.json", "AZURE_OPENAI_ENDPOINT")],
+)  # fmt: skip
+def test_a_cloud_s_files_are_the_host_s_own_while_its_model_is_there(path: str, sign: str, tmp_path: Path) -> None:  # HE-20
+    target = tmp_path / "home" / path
+    target.parent.mkdir(parents=True)
+    target.write_text("x")
+
+    assert [True, False] == [machine(tmp_path, **env).has_file(path) for env in ({}, {sign: "1"})]
+
+
+@pytest.mark.parametrize("name", ["audit.key", "trust.json", "state.db", "secrets/values.env", "keys/a.pub", "index/deep/x"])
+def test_nothing_of_what_metier_keeps_is_a_skill_s_file(name: str, tmp_path: Path) -> None:
+    home, own = tmp_path / "home", tmp_path / "home" / "state"
+    (own / name).parent.mkdir(parents=True)
+    (own / name).write_text("x")
+    (home / "way-in").symlink_to(own / name)
+    host = machine(tmp_path, METIER_HOME=str(own))
+
+    assert [False, False] == [host.has_file(path) for path in (f"state/{name}", "way-in")]
+
+
+def test_what_metier_keeps_behind_a_link_is_held_back_too(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "state").mkdir(parents=True)
+    (home / "kept.db").write_text("x")
+    (home / "state" / "state.db").symlink_to(home / "kept.db")
+
+    assert not machine(tmp_path, METIER_HOME=str(home / "state")).has_file("kept.db")
+
+
 def test_a_script_that_starts_a_python_is_passed_over(tmp_path: Path) -> None:
     base = tmp_path / "python"
     install(base / "lib/python3.11/site-packages", "requests-2.0.dist-info")
@@ -125,6 +185,16 @@ def test_without_a_python_on_the_path_this_one_counts(tmp_path: Path) -> None:
     assert any("pytest" in distributions(folder) for folder in folders)
 
 
-@pytest.mark.parametrize("name", ["", "a/b", "\0", "\ud800", "x" * 100_000])
+def test_a_command_may_be_named_by_its_place(tmp_path: Path) -> None:
+    tool, text = tmp_path / "tools" / "storm", tmp_path / "tools" / "text"
+    tool.parent.mkdir()
+    for file in (tool, text):
+        file.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+
+    assert [True, False, False, False] == [machine(tmp_path).has_command(name) for name in (str(tool), str(text), str(tool.parent), "tools/storm")]
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "/nowhere/x", "/a\0b", "\0", "\ud800", "x" * 100_000])
 def test_an_odd_command_is_not_there(name: str, tmp_path: Path) -> None:
     assert not machine(tmp_path, PATH=os.defpath).has_command(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metier.discover.mounts import kind_of, mounts_in, unheard
+from metier.discover.mounts import kind_of, mounts_in, refused, unheard
 
 TABLE = b"/dev/sda / ext4 rw 0 0\nserver:/x /mnt/team nfs4 rw 0 0\nC: /mnt/my\\040disk drvfs rw 0 0\ntmpfs /mnt/team/tmp tmpfs rw 0 0\nodd\n\xff\n"
 
@@ -28,19 +28,22 @@ def test_a_path_lies_on_the_nearest_mount_above_it(path: str, kind: str) -> None
 @pytest.mark.parametrize("table", [b"", b"\0\xff", b"a b\n", b"a b c\n" * 5])
 def test_a_table_that_says_nothing_means_that_notices_are_heard(table: bytes) -> None:
     assert "" == kind_of("/home", mounts_in(table))
-    assert "" == unheard(("/home",), {}, table)
+    assert "" == unheard([("/home", "/home")], table)
 
 
-def test_a_root_on_a_network_file_system_is_not_heard_of() -> None:
-    reason = unheard(("/nowhere", "/"), {}, b"server:/x / nfs rw 0 0\n")
-
-    assert "/ lies on nfs, where other machines may write unheard" == reason
-
-
-def test_a_missing_root_is_no_reason_to_poll() -> None:
-    assert "" == unheard(("/mnt/team/nothing-here",), {}, TABLE)
+@pytest.mark.parametrize(
+    ("folders", "reason"),
+    [
+        ([("/home/me", "/home/me"), ("/mnt/team", "/mnt/team")], "/mnt/team lies on nfs4, where other machines may write unheard"),
+        ([("/home/me/team", "/mnt/team/x")], "/home/me/team lies on nfs4, where other machines may write unheard"),
+        ([("/mnt/team", "/home/me")], ""),
+        ([], ""),
+    ],
+)
+def test_a_folder_counts_by_where_it_really_lies(folders: list[tuple[str, str]], reason: str) -> None:
+    assert reason == unheard(folders, TABLE)
 
 
 @pytest.mark.parametrize(("value", "reason"), [("1", "WATCHFILES_FORCE_POLLING is set"), ("", ""), ("false", ""), ("DISABLED", "")])
 def test_whoever_said_that_notices_do_not_work_is_believed(value: str, reason: str) -> None:
-    assert reason == unheard((), {"WATCHFILES_FORCE_POLLING": value}, b"")
+    assert reason == refused({"WATCHFILES_FORCE_POLLING": value})

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from metier.discover.sieve import Sieve, is_passing
+from metier.discover.sieve import Sieve
+from metier.discover.trees import digest, pieces_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +32,7 @@ SIEVE = Sieve(("/r/skills", "/data/store"), ("/c/metier.toml", "/data/trust.json
         ("/data/index/a.view", False),
         ("/data/state.db", False),
         ("/data/store/pdf/SKILL.md", True),
-        ("/r/skills/pdf/.git/index", False),
+        ("/r/skills/pdf/.git/index", True),
         ("", False),
         ("/", False),
     ],
@@ -43,31 +44,19 @@ def test_only_what_lies_below_a_root_or_was_named_matters(path: str, matters: bo
 
 
 @pytest.mark.parametrize(
-    ("path", "passing"),
-    [
-        ("pdf/.SKILL.md.swp", True),
-        ("pdf/.SKILL.md.swx", True),
-        ("pdf/SKILL.md~", True),
-        ("pdf/.#SKILL.md", True),
-        ("pdf/#SKILL.md#", True),
-        ("pdf/4913", True),
-        ("pdf/SKILL.md.123.tmp", True),
-        ("pdf/SKILL.md___jb_tmp___", True),
-        ("pdf/.goutputstream-AB12", True),
-        ("pdf/.DS_Store", True),
-        ("pdf/__pycache__/run.cpython-311.pyc", True),
-        ("node_modules/x/SKILL.md", True),
-        (".git", True),
-        ("pdf/SKILL.md", False),
-        ("pdf/.hidden", False),
-        ("pdf/swp", False),
-        ("pdf/49131", False),
-        ("pdf/gitlog.md", False),
-        ("~/x", False),
-    ],
+    "name",
+    ["data.tmp", "notes~", ".SKILL.md.swp", "__pycache__/run.cpython-311.pyc", "node_modules/x/index.js", ".git/HEAD", ".DS_Store", "4913"],
 )
-def test_what_editors_and_tools_leave_for_a_moment_does_not_count(path: str, passing: bool) -> None:
-    assert passing == is_passing(path)
+def test_whatever_is_part_of_a_skill_s_digest_matters(name: str, tmp_path: Path) -> None:
+    (tmp_path / "pdf" / name).parent.mkdir(parents=True)
+    (tmp_path / "pdf" / "SKILL.md").write_text("x")
+    without = digest(*pieces_of(f"{tmp_path}/pdf"))
+    (tmp_path / "pdf" / name).write_text("x")
+
+    found = Sieve((str(tmp_path),), (), ()).passed([f"{tmp_path}/pdf/{name}"])
+
+    assert without != digest(*pieces_of(f"{tmp_path}/pdf"))
+    assert {f"{tmp_path}/pdf/{name}"} == found
 
 
 def test_a_change_told_by_its_canonical_name_is_passed_on_by_the_root_s_own(tmp_path: Path) -> None:
@@ -79,8 +68,37 @@ def test_a_change_told_by_its_canonical_name_is_passed_on_by_the_root_s_own(tmp_
     assert {f"{tmp_path}/link/pdf/SKILL.md"} == found
 
 
+LINKED = Sieve(
+    ("/r",), (), ("/data",), {"/r/one": "/out/pdf", "/r/two": "/out/pdf", "/r/in": "/r/own", "/r/team": "/srv/team", "/r/kept": "/data/kept/x"}
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        ("/out/pdf/SKILL.md", {"/r/one/SKILL.md", "/r/two/SKILL.md"}),
+        ("/r/one/SKILL.md", {"/r/one/SKILL.md", "/r/two/SKILL.md"}),
+        ("/out/pdf", {"/r/one", "/r/two"}),
+        ("/r/own/x.md", {"/r/own/x.md", "/r/in/x.md"}),
+        ("/r/in/x.md", {"/r/own/x.md", "/r/in/x.md"}),
+        ("/srv/team/pdf/SKILL.md", {"/r/team/pdf/SKILL.md"}),
+        ("/data/kept/x/SKILL.md", {"/r/kept/SKILL.md"}),
+        ("/data/kept", set()),
+        ("/out", set()),
+        ("/out/pdfs/SKILL.md", set()),
+    ],
+)
+def test_what_lies_behind_links_is_passed_on_by_every_name_the_library_has_for_it(path: str, names: set[str]) -> None:
+    assert names == LINKED.passed([path])
+
+
+def test_links_that_lead_to_each_other_end_somewhere() -> None:
+    found = Sieve(("/r",), (), (), {"/r/a": "/r/b", "/r/b": "/r/a", "/r/c": "/r/c", "/r/d": "/r"}).passed(["/r/a/x", "/r/c/x", "/r/d/d/x"])
+
+    assert {"/r/a/x", "/r/b/x", "/r/c/x", "/r/d/d/x"} <= found
+
+
 def test_a_name_of_a_megabyte_is_sifted_like_any_other() -> None:
     long = "/r/skills/" + "#" * 1_000_000
 
-    assert set() == SIEVE.passed([long])
-    assert {"/r/skills/" + "a" * 1_000_000} == SIEVE.passed(["/r/skills/" + "a" * 1_000_000])
+    assert {long} == SIEVE.passed([long])

@@ -6,9 +6,10 @@ import os
 import queue
 import resource
 import shutil
+import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from fakes.listener import PATIENCE
@@ -48,9 +49,11 @@ def heard() -> Heard:
 def listen(heard: Heard) -> Iterator[Callable[..., Ear]]:
     ears = []
 
-    def opened(*roots: Path, files: tuple[Path, ...] = (), quiet: tuple[Path, ...] = (), poll: bool = False) -> Ear:
-        wanted = Wanted(tuple(map(str, roots)), tuple(map(str, files)), tuple(map(str, quiet)))
-        ears.append(Ear(lambda: wanted, heard, poll=poll, failed=heard.reasons.append))
+    def opened(
+        *roots: Path, files: tuple[Path, ...] = (), quiet: tuple[Path, ...] = (), links: tuple[Path, ...] = (), **options: Any
+    ) -> Ear:  # fmt: skip
+        wanted = Wanted(*(tuple(map(str, paths)) for paths in (roots, files, quiet, links)))
+        ears.append(Ear(lambda: wanted, heard, failed=heard.reasons.append, **options))
         ears[-1].start()
         return ears[-1]
 
@@ -73,7 +76,18 @@ def test_a_root_that_exists_is_watched_whole_and_one_that_does_not_from_the_near
 
     plan = planned(Wanted((f"{tmp_path}/there", f"{tmp_path}/there/in", f"{tmp_path}/not/yet"), (f"{tmp_path}/etc/metier.toml",)))
 
-    assert {f"{tmp_path}/there": True, str(tmp_path): False} == {folder: deep for folder, (deep, *_identity) in plan.items()}
+    assert {f"{tmp_path}/there": "deep", str(tmp_path): "flat"} == {folder: kind for folder, (kind, *_identity) in plan.items()}
+
+
+def test_what_links_lead_to_is_watched_whole_unless_a_root_holds_it_and_from_above_while_it_is_missing(tmp_path: Path) -> None:
+    for name in ("root/own", "out/team/pdf", "nearly"):
+        (tmp_path / name).mkdir(parents=True)
+    targets = [f"{tmp_path}/{name}" for name in ("root/own", "out/team", "out/team/pdf", "out/team/none", "nearly/not/yet")]
+
+    plan = planned(Wanted((f"{tmp_path}/root",)), targets)
+
+    expected = {"root": "deep", "out/team": "linked", "nearly": "flat"}
+    assert {f"{tmp_path}/{name}": kind for name, kind in expected.items()} == {folder: kind for folder, (kind, *_identity) in plan.items()}
 
 
 def test_a_file_that_stands_where_a_root_should_be_is_watched_from_its_folder(tmp_path: Path) -> None:
@@ -159,12 +173,95 @@ def test_what_lies_behind_a_linked_skill_is_heard_of(tmp_path: Path, heard: Hear
     heard.until(tmp_path / "root" / "pdf" / "SKILL.md")
 
 
-def test_swap_files_and_what_metier_writes_itself_are_not_heard_of(tmp_path: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
+@pytest.fixture
+def link(tmp_path: Path) -> Path:
+    """Give the name of a link that is not there yet, in a root that is."""
+    (tmp_path / "root").mkdir()
+    written(tmp_path / "out" / "one" / "SKILL.md")
+    written(tmp_path / "out" / "two" / "SKILL.md")
+    return tmp_path / "root" / "pdf"
+
+
+def test_what_lies_behind_a_link_that_was_made_later_is_heard_of(link: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
+    listen(link.parent, links=(link,))
+
+    link.symlink_to(link.parents[1] / "out" / "one")
+    heard.until(link)
+    written(link.parents[1] / "out" / "one" / "SKILL.md", "more")
+
+    heard.until(link / "SKILL.md")
+
+
+def test_what_lies_behind_a_link_that_leads_elsewhere_now_is_heard_of(link: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
+    link.symlink_to(link.parents[1] / "out" / "one")
+    listen(link.parent, links=(link,))
+
+    (link.parent / "new").symlink_to(link.parents[1] / "out" / "two")
+    (link.parent / "new").replace(link)
+    heard.until(link)
+    written(link.parents[1] / "out" / "two" / "SKILL.md", "more")
+
+    heard.until(link / "SKILL.md")
+
+
+def test_a_link_over_another_link_that_leads_elsewhere_now_is_heard_of(link: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
+    middle = link.parents[1] / "elsewhere" / "current"
+    middle.parent.mkdir()
+    middle.symlink_to(link.parents[1] / "out" / "one")
+    link.symlink_to(middle)
+    listen(link.parent, links=(link,))
+
+    (middle.parent / "new").symlink_to(link.parents[1] / "out" / "two")
+    (middle.parent / "new").replace(middle)
+    heard.until(link)
+    written(link.parents[1] / "out" / "two" / "SKILL.md", "more")
+
+    heard.until(link / "SKILL.md")
+
+
+def test_what_a_link_leads_to_is_heard_of_each_time_it_goes_and_comes(link: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
+    target = link.parents[1] / "out" / "one"
+    link.symlink_to(target)
+    listen(link.parent, links=(link,))
+
+    for number in range(3):
+        shutil.rmtree(target)
+        heard.until(link)
+        target.mkdir()
+        heard.until(link)
+        written(target / f"file-{number}.md")
+        heard.until(link / f"file-{number}.md")
+
+    assert [] == heard.reasons
+
+
+def test_what_a_link_led_to_in_vain_is_heard_of_when_it_appears(link: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
+    target = link.parents[1] / "not" / "yet" / "pdf"
+    link.symlink_to(target)
+    listen(link.parent, links=(link,))
+
+    target.mkdir(parents=True)
+    heard.until(link)
+    written(target / "SKILL.md")
+
+    heard.until(link / "SKILL.md")
+
+
+def test_a_link_to_a_place_whose_name_is_no_text_ends_in_polling(link: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
+    target = Path(os.fsdecode(os.fsencode(link.parents[1]) + b"/\xff"))
+    target.mkdir()
+    link.symlink_to(target)
+
+    ear = listen(link.parent, links=(link,))
+
+    assert ("polling", ["a folder that would have to be watched has a name that is not UTF-8"]) == (ear.mode, heard.reasons)
+
+
+def test_what_metier_writes_itself_is_not_heard_of(tmp_path: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
     (tmp_path / "root" / "pdf").mkdir(parents=True)
     (tmp_path / "root" / "state").mkdir()
     listen(tmp_path / "root", quiet=(tmp_path / "root" / "state",))
 
-    written(tmp_path / "root" / "pdf" / ".SKILL.md.swp")
     written(tmp_path / "root" / "state" / "index")
     last = written(tmp_path / "root" / "pdf" / "SKILL.md")
 
@@ -213,12 +310,53 @@ def test_a_place_is_looked_at_once_more_when_it_has_become_quiet(tmp_path: Path,
 def test_without_the_package_everything_is_polled_and_the_reason_said(
     tmp_path: Path, heard: Heard, listen: Callable[..., Ear], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "watchfiles", None)
+    monkeypatch.setitem(sys.modules, "watchfiles", None)
 
     ear = listen(tmp_path)
 
     assert heard.paths.get(timeout=PATIENCE) is None
     assert ("polling", ["watchfiles is not installed: pip install 'metier[watch]'"]) == (ear.mode, heard.reasons)
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("import no_such_part_of_it", "watchfiles cannot be loaded: No module named 'no_such_part_of_it'"),
+        ("raise ImportError('built for another Python')", "watchfiles cannot be loaded: built for another Python"),
+        ("raise RuntimeError('no such system')", "watchfiles cannot be loaded: no such system"),
+        ("raise AttributeError", "watchfiles cannot be loaded: AttributeError"),
+        ("(", "watchfiles cannot be loaded: '(' was never closed (__init__.py, line 1)"),
+    ],
+)
+def test_a_package_that_cannot_be_loaded_means_polling_and_its_own_words_are_passed_on(
+    code: str, reason: str, tmp_path: Path, heard: Heard, listen: Callable[..., Ear], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "watchfiles"]:
+        monkeypatch.delitem(sys.modules, name)
+    written(tmp_path / "path" / "watchfiles" / "__init__.py", code)
+    monkeypatch.syspath_prepend(tmp_path / "path")
+
+    ear = listen(tmp_path)
+
+    assert ("polling", [reason]) == (ear.mode, heard.reasons)
+
+
+def test_whoever_said_in_the_library_s_environment_that_notices_do_not_work_is_believed(
+    tmp_path: Path, heard: Heard, listen: Callable[..., Ear]
+) -> None:
+    ear = listen(tmp_path, env={"WATCHFILES_FORCE_POLLING": "1"})
+
+    assert ("polling", ["WATCHFILES_FORCE_POLLING is set"]) == (ear.mode, heard.reasons)
+
+
+def test_what_this_process_s_environment_says_does_not_count(
+    tmp_path: Path, heard: Heard, listen: Callable[..., Ear], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WATCHFILES_FORCE_POLLING", "1")
+
+    ear = listen(tmp_path, env={})
+
+    assert ("notices", []) == (ear.mode, heard.reasons)
 
 
 def test_where_the_system_refuses_everything_is_polled_and_the_reason_said(tmp_path: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
@@ -265,10 +403,34 @@ def test_it_can_be_closed_by_whom_it_tells(tmp_path: Path) -> None:
             ear.close()
             closed.set()
 
-    ear = Ear(lambda: Wanted((str(tmp_path),)), told, poll=False, failed=Heard().reasons.append)
+    ear = Ear(lambda: Wanted((str(tmp_path),)), told, failed=Heard().reasons.append)
     ear.start()
 
     written(tmp_path / "file.md")
 
     assert closed.wait(PATIENCE)
     ear.close()
+
+
+def test_one_that_was_never_started_can_be_closed(tmp_path: Path) -> None:
+    ear = Ear(lambda: Wanted((str(tmp_path),)), Heard(), failed=Heard().reasons.append)
+
+    ear.close()
+
+    assert [] == [thread for thread in threading.enumerate() if thread.name == "metier-watch"]
+    assert ear not in watching.EARS
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # newer Pythons warn of the very danger that is met here
+def test_in_a_forked_process_it_is_closed_and_whoever_made_it_knows(tmp_path: Path) -> None:
+    forked: list[str] = []
+    ear = Ear(lambda: Wanted((str(tmp_path),)), Heard(), failed=Heard().reasons.append, forked=lambda: forked.append("yes"))
+    ear.start()
+
+    child = os.fork()
+    if not child:
+        os._exit(0 if (forked, ear.mode, list(watching.EARS)) == (["yes"], "polling", []) else 1)
+    _child, status = os.waitpid(child, 0)
+    ear.close()
+
+    assert (0, []) == (status, forked)

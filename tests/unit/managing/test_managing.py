@@ -293,6 +293,38 @@ def test_a_pinned_skill_is_not_deleted(place: Place, notes: Path, spelling: str)
     assert notes.exists()
 
 
+@pytest.mark.parametrize("category", ["node_modules", "site-packages", "venv", "references", "scripts", "templates", "assets"])
+def test_no_new_skill_goes_where_no_search_looks(place: Place, category: str) -> None:
+    with pytest.raises(RefusedError, match="no skill is looked for") as caught:
+        place.scopes().manage("create", "notes", content=TEXT, category=category)
+
+    assert "path" == caught.value.code
+    assert not (place.home / ".agents").exists()
+
+
+@pytest.mark.parametrize("category", [".git", ".hidden", ".cache"])
+def test_a_hidden_folder_is_no_category(place: Place, category: str) -> None:
+    with pytest.raises(MetierError, match="is not a category"):
+        place.scopes().manage("create", "notes", content=TEXT, category=category)
+
+
+def test_a_new_skill_that_no_search_finds_is_taken_away_again(place: Place) -> None:
+    place.configure("[limits]\ndepth = 1\n")
+    skill(place.home / ".agents/skills/other")
+    before = everything(place.home)
+    library = place.scopes()
+
+    with pytest.raises(RefusedError, match="was taken away again: no search finds") as caught:
+        library.manage("create", "notes", content=TEXT, category="office")
+
+    assert "not-found" == caught.value.code
+    assert before == everything(place.home)
+    assert ["allowed", "undone"] == [event["outcome"] for event in library.audit_tail()]
+    assert ["other"] == [card.name for card in library.skills()]
+    assert [] == leftovers(place)
+    assert [] == list((place.base / "state/trash").iterdir())
+
+
 def test_no_new_skill_takes_the_name_of_another(place: Place, notes: Path) -> None:
     with pytest.raises(RefusedError, match="already a skill named 'notes'") as caught:
         place.scopes().manage("create", "notes", content=TEXT, category="office")
@@ -375,6 +407,101 @@ def test_where_folders_cannot_be_entered_safely_nothing_is_changed(place: Place)
         library.manage("create", "notes", content=TEXT)
 
     assert "unsupported" == caught.value.code
+
+
+def test_a_patch_whose_result_would_be_too_long_is_refused_before_it_is_made(place: Place, notes: Path) -> None:
+    write(notes / "references/many.md", "a\n" * 20_000)
+
+    for file, old, code in (("references/many.md", "a", "too-large"), ("SKILL.md", "Write the note down.", "too-large")):
+        with pytest.raises(RefusedError) as caught:
+            place.scopes().manage("patch", "notes", file=file, old=old, new="b" * 150_000, replace_all=True)
+        assert code == caught.value.code
+
+    assert TEXT == (notes / "SKILL.md").read_text()
+
+
+def test_a_file_that_is_too_long_to_write_is_not_patched_either(place: Place, notes: Path) -> None:
+    write(notes / "references/long.md", "a\n" * (600 * 1024))
+
+    with pytest.raises(RefusedError, match="too many") as caught:
+        place.scopes().manage("patch", "notes", file="references/long.md", old="a", new="", replace_all=True)
+
+    assert "too-large" == caught.value.code
+
+
+def test_a_patch_keeps_the_line_ends_of_the_file(place: Place, notes: Path) -> None:
+    write(notes / "references/guide.md", b"one\r\ntwo\r\n")
+
+    place.scopes().manage("patch", "notes", file="references/guide.md", old="two", new="two\nthree")
+
+    assert b"one\r\ntwo\r\nthree\r\n" == (notes / "references/guide.md").read_bytes()
+
+
+# --- more than before
+
+
+MORE = [
+    ("allowed-tools: Bash(*)\n", "allowed-tools (Bash(*))"),
+    ("required_environment_variables: [DEPLOY_KEY]\n", "environment variables (DEPLOY_KEY)"),
+    ("required_credential_files: [.config/deploy.json]\n", "credential files (.config/deploy.json)"),
+    ("prerequisites:\n  commands: [kubectl]\n", "commands (kubectl)"),
+    ("metadata:\n  openclaw:\n    requires:\n      env: [CLAW_KEY]\n", "environment variables (CLAW_KEY)"),
+    ("metadata:\n  openclaw:\n    primaryEnv: MAIN_KEY\n", "environment variables (MAIN_KEY)"),
+    ("x-requires-secrets: [deploy-key]\n", "environment variables (DEPLOY_KEY)"),
+    ("requires:\n  mcp: [tracker]\n", "MCP servers (tracker)"),
+]
+
+
+@pytest.mark.parametrize(("fields", "said"), MORE)
+def test_a_change_that_asks_for_more_waits_for_a_person(place: Place, notes: Path, fields: str, said: str) -> None:
+    library = place.scopes()
+
+    done = library.manage("edit", "notes", content=TEXT.replace("---\n\n", fields + "---\n\n", 1))
+
+    assert ("safe", True) == (done.level, bool(done.staged))
+    assert f"it asks for more than before: {said}" in done.message
+    assert TEXT == (notes / "SKILL.md").read_text()
+    assert ["staged"] == [event["outcome"] for event in library.audit_tail()]
+
+
+@pytest.mark.parametrize(("fields", "_said"), MORE)
+def test_what_it_had_before_may_stay_and_go(place: Place, notes: Path, fields: str, _said: str) -> None:
+    text = TEXT.replace("---\n\n", fields + "---\n\n", 1)
+    write(notes / "SKILL.md", text)
+    library = place.scopes()
+
+    kept = library.manage("edit", "notes", content=text.replace("down", "up"))
+    less = library.manage("edit", "notes", content=TEXT)
+
+    assert ("", "") == (kept.staged, less.staged)
+
+
+def test_a_wider_tool_is_a_new_one(place: Place, notes: Path) -> None:
+    write(notes / "SKILL.md", TEXT.replace("---\n\n", "allowed-tools: Bash(git:*)\n---\n\n", 1))
+
+    assert place.scopes().manage("patch", "notes", old="Bash(git:*)", new="Bash(git:*) Bash(*)").staged
+
+
+def test_nobody_waits_for_more_where_nobody_wants_to_look(place: Place, notes: Path) -> None:
+    place.configure('[manage]\nreview = "never"\n')
+
+    done = place.scopes().manage("patch", "notes", old="name: notes", new="name: notes\nallowed-tools: Bash(*)")
+
+    assert "" == done.staged
+    assert "Bash(*)" in (notes / "SKILL.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("fields", "waits"),
+    [("required_environment_variables: [DEPLOY_KEY]\n", True), ("required_credential_files: [.config/deploy.json]\n", True),
+     ("allowed-tools: Read\n", False), ("prerequisites:\n  commands: [git]\n", False)],
+)  # fmt: skip
+def test_a_new_skill_that_wants_secrets_waits_for_a_person(place: Place, fields: str, waits: bool) -> None:
+    done = place.scopes().manage("create", "notes", content=TEXT.replace("---\n\n", fields + "---\n\n", 1))
+
+    assert waits == bool(done.staged)
+    assert waits == ("it asks for" in done.message)
+    assert waits != (place.home / ".agents/skills/notes").exists()
 
 
 # --- faults between the steps

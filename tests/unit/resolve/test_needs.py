@@ -8,7 +8,7 @@ import pytest
 from fakes.machine import FakeMachine
 
 from metier.model import Entry, Gates, Needs, Root
-from metier.resolve.needs import missing_of, missing_servers, readiness_of
+from metier.resolve.needs import help_of, helps_with, lacks, missing_of, missing_servers, never_given, readiness_of
 from metier.resolve.policy import Policy, World
 from metier.resolve.resolver import resolve
 from metier.settings import Settings
@@ -90,6 +90,40 @@ def test_readiness_follows_from_what_is_missing(
     missing: dict[str, list[str]], systems: tuple[str, ...], platform: str, expected: tuple[str, str]
 ) -> None:
     assert expected == readiness_of(missing, systems, platform)
+
+
+class Refusing(FakeMachine):
+    """A machine that gives one variable to nobody."""
+
+    def refusal(self, name: str) -> str:
+        """Say why."""
+        return "it is the host's" if name == "HOST_KEY" else ""
+
+
+def test_what_is_never_given_is_told_as_such_with_the_reason() -> None:  # HE-20
+    (card,) = resolved(entry("one", needs=Needs(env=("HOST_KEY", "OWN_KEY"), commands=("rg",))), machine=Refusing()).values()
+
+    assert ("needs env OWN_KEY; env HOST_KEY, which is never given (it is the host's); commands rg",) == card.reasons
+    assert {"HOST_KEY": "it is the host's"} == never_given(["HOST_KEY", "OWN_KEY"], Refusing())
+    assert {} == never_given(["HOST_KEY"], FakeMachine())
+
+
+@pytest.mark.parametrize(
+    ("missing", "helps"),
+    [({"env": ["HOST_KEY"]}, False), ({"env": ["HOST_KEY", "OWN_KEY"]}, True), ({"env": ["HOST_KEY"], "commands": ["rg"]}, True), ({"env": []}, False)],
+)
+def test_nobody_can_give_what_is_never_given(missing: dict[str, list[str]], helps: bool) -> None:
+    assert helps == helps_with(missing, {"HOST_KEY": "why"})
+
+
+def test_help_about_a_variable_that_is_there_is_not_given() -> None:
+    needs = Needs(env=("A_KEY", "B_KEY"), help="Read the guide.\nA_KEY: from a\nB_KEY: from b")
+
+    assert "Read the guide.\nB_KEY: from b" == help_of(needs, {"env": ["B_KEY"]})
+    assert needs.help == help_of(needs, {"env": ["A_KEY", "B_KEY"]})
+    assert "" == help_of(needs, {"env": [], "commands": []})
+    assert "Read the guide." == help_of(needs, {"env": [], "commands": ["rg"]})
+    assert [] == lacks({"env": [], "commands": []}, {})
 
 
 def test_a_skill_needs_others_that_can_be_used() -> None:

@@ -19,7 +19,7 @@ COMMANDS = [
     ("Requires `aivault` CLI and Node.js (runs via `npx tsx`).", ("aivault", "node")),
     ("Requires Python >= 3.10, an OpenSSH client, and Paramiko. Works on Linux, macOS, and Windows.", ("python3|python", "ssh")),
     ("Requires Go 1.21+", ("go",)),
-    ("Works with `make`", ("make",)),
+    ("Requires `make`", ("make",)),
 ]
 NOTHING = [
     "Designed for Claude Code (or similar products)",
@@ -33,6 +33,8 @@ NOTHING = [
     "Requires a GitHub account",
     "Requires make",
     "Works with git repositories",
+    "Works with `make`",
+    "Works best with git, docker and jq",
     "Optionally requires git",
     "Requires git if you publish",
     "Does not require git",
@@ -66,7 +68,17 @@ def test_what_is_doubtful_optional_or_about_something_else_is_not(text: str) -> 
         ("macOS, Linux only", ("macos", "linux")),
         ("Requires macOS 13+", ("macos",)),
         ("Requires Windows", ("windows",)),
-        ("Linux/WSL only", ("linux",)),
+        ("Linux/WSL only", ("linux", "windows")),
+        ("This skill runs on macOS only", ("macos",)),
+        ("Requires macOS (Apple Silicon) and git", ("macos",)),
+        ("macOS only. Does not work on Windows.", ("macos",)),
+        ("Windows, macOS, Linux. Requires PowerShell 7 on Windows only", ()),
+        ("On Windows, requires WSL2", ()),
+        ("Windows support requires WSL", ()),
+        ("Linux only for GPU features", ()),
+        ("GPU features only on Linux", ()),
+        ("Only Windows needs a restart", ()),
+        ("Requires macOS or Linux. On Windows, use WSL", ()),
     ],
 )
 def test_a_text_can_limit_a_skill_to_systems(text: str, systems: tuple[str, ...]) -> None:
@@ -89,11 +101,16 @@ def test_a_named_mcp_server_is_taken(text: str, servers: tuple[str, ...]) -> Non
     ("text", "env"),
     [
         ("PARALLEL_API_KEY required", ("PARALLEL_API_KEY",)),
-        ("GitLab credentials via GITLAB_URL and GITLAB_TOKEN environment variables.", ("GITLAB_URL", "GITLAB_TOKEN")),
+        ("Requires the GITLAB_URL and GITLAB_TOKEN environment variables.", ("GITLAB_URL", "GITLAB_TOKEN")),
+        ("STORM_KEY and WIND_KEY must be set", ("STORM_KEY", "WIND_KEY")),
+        ("GitLab credentials via GITLAB_URL and GITLAB_TOKEN environment variables.", ()),
+        ("Supports env vars HTTP_PROXY and NO_PROXY", ()),
+        ("Requires network access and supports HTTP_PROXY", ()),
+        ("Set the LOG_LEVEL environment variable to see more", ()),
         ("Understands MARKDOWN_IT and JSON_LD", ()),
     ],
 )
-def test_variables_are_taken_where_they_are_called_so(text: str, env: tuple[str, ...]) -> None:
+def test_variables_are_taken_where_they_are_required(text: str, env: tuple[str, ...]) -> None:
     assert env == read_compatibility(text).env
 
 

@@ -55,7 +55,12 @@ def test_every_dialect_is_read_into_one_value(fields: dict[str, Any], expected: 
     [
         (["ray[data]", "pyarrow", "torch>=2.0"], ("ray", "pyarrow", "torch"), ()),
         ("[ray[data, train], pandas]", ("ray", "pandas"), ()),
-        ("pandas, numpy==1.2; python_version < '3.12'", ("pandas", "numpy"), ()),
+        ("pandas, numpy==1.2; python_version < '3.12'", ("pandas",), ()),
+        (["pywin32>=300; sys_platform == 'win32'", "colorama ; os_name == 'nt'", "rich"], ("rich",), ()),
+        *((word, (), ()) for word in ("false", "no", "true", "yes", "none", "None", "n/a", "off")),
+        ({"python": ["3.11"]}, (), ()),
+        ({"python": ["3.11", "pandas"]}, ("pandas",), ()),
+        (["railway-cli", "rich"], ("rich",), ()),
         ({"python": ">=3.11", "packages": ["pandas>=2.0"]}, ("pandas",), ()),
         (["python>=3.8", "Python", "none", ""], (), ()),
         (["SciencePlots", "Foo_Bar.baz"], ("scienceplots", "foo-bar-baz"), ()),
@@ -96,6 +101,14 @@ def test_the_sidecar_s_tools_are_variables_servers_and_help() -> None:  # CX-50
 )
 def test_a_server_is_known_by_its_transport_and_place(tool: Tool, identity: str) -> None:  # CX-50
     assert identity == server_identity(tool)
+
+
+def test_no_piece_of_help_is_a_book() -> None:
+    tools = sidecar(Tool("cli", "gh", "long " * 1_000))
+
+    pieces = needs({"setup": {"help": "x" * 5_000}}, tools).help.split("\n")
+
+    assert [500, 500] == [len(piece) for piece in pieces]
 
 
 def test_an_install_step_is_help_and_nothing_else() -> None:

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from metier.usage.alike import NEIGHBOURS, alike
+from metier.usage.alike import NEIGHBOURS, STEP, alike
 
 PDF = "Extracts text and tables from PDF files and fills in forms. Use when somebody hands over a PDF."
 
@@ -59,3 +59,11 @@ def test_scripts_without_spaces_are_compared_by_characters() -> None:
 
 def test_odd_text_is_no_trouble() -> None:
     assert [] == alike([("/a", "", ""), ("/b", "\0", "\ud800"), ("/c", "!!!", "x" * 1_000_000), ("/d", "\u202e", "…")])
+
+
+def test_it_says_how_far_it_has_come() -> None:
+    told: list[int] = []
+
+    alike([(f"/{number}", "s", f"word{number}") for number in range(2 * STEP + 1)], told=told.append)
+
+    assert [0, STEP, 2 * STEP] == told

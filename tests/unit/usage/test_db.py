@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,66 @@ def test_a_spoilt_file_is_set_aside_and_counting_goes_on(folder: str, content: b
     assert content == Path(aside).read_bytes()
 
 
+def test_what_lies_beside_a_spoilt_file_goes_before_it(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path(folder).mkdir()
+    for suffix in ("", "-wal", "-shm"):
+        Path(folder, f"usage.db{suffix}").write_bytes(b"x")
+    path, found = f"{folder}/usage.db", os.stat(f"{folder}/usage.db")
+    moved: list[str] = []
+    rename = os.rename
+
+    def noted(old: str, new: str) -> None:
+        moved.append(old)
+        rename(old, new)
+
+    monkeypatch.setattr(os, "rename", noted)
+
+    other = db.set_aside(path, (found.st_dev, found.st_ino + 1))
+    same = db.set_aside(path, (found.st_dev, found.st_ino))
+
+    assert (True, True) == (other, same)
+    assert [f"{path}-wal", f"{path}-shm", path] == moved
+    assert 1 == len(db.read(folder).spoilt)
+
+
+def test_a_file_that_another_process_holds_is_trouble_and_no_wait(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    db.add(folder, None, [Count("/a", "a", views=1)], 1)
+    other = sqlite3.connect(f"{folder}/usage.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    pauses: list[float] = []
+    monkeypatch.setattr(db, "PATIENCE", 0.05)
+    monkeypatch.setattr(time, "sleep", pauses.append)
+
+    trouble = db.add(folder, None, [Count("/a", "a", views=1)], 1)
+
+    other.close()
+    assert "database is locked" in trouble
+    assert len(pauses) <= 2  # all tries together have one time limit, not each its own
+    assert "" == db.add(folder, None, [Count("/a", "a", views=1)], 1)
+    assert [2] == [one.views for one in db.read(folder).used]
+
+
+def test_a_clock_that_was_ahead_is_put_right_by_the_next_change(folder: str) -> None:
+    ahead, now = 9_000_000_000, 1_000_000
+    db.add(folder, None, [Count("/a", "a", views=1, last=ahead)], ahead)
+    db.see(folder, None, {("/a", "a"): ahead}, ahead)
+    wrong = db.read(folder)
+
+    db.add(folder, None, [Count("/b", "b", views=1, last=now)], now)
+
+    found = db.read(folder)
+    assert (True, False) == (db.ahead(wrong, now), db.ahead(found, now))
+    assert (now, {now}, {("/a", "a"): now}) == (found.began, {one.last for one in found.used}, found.seen)
+
+
+def test_a_clock_that_is_a_little_ahead_is_believed(folder: str) -> None:
+    db.add(folder, None, [Count("/a", "a", views=1, last=1000 + db.DAY)], 1000)
+
+    db.add(folder, None, [Count("/a", "a", views=1, last=1001)], 1000)
+
+    assert [1000 + db.DAY] == [one.last for one in db.read(folder).used]
+
+
 def test_counts_of_a_newer_metier_are_left_alone(folder: str) -> None:
     db.add(folder, None, [Count("/a", "a", views=1)], 1)
     with sqlite3.connect(f"{folder}/usage.db") as connection:
@@ -88,12 +149,15 @@ def test_counts_of_a_newer_metier_are_left_alone(folder: str) -> None:
     assert [1] == [one.views for one in db.read(folder).used]
 
 
-@pytest.mark.parametrize("what", ["folder", "pipe", "file in the way", "no home"])
+@pytest.mark.parametrize("what", ["folder", "pipe", "link", "file in the way", "no home"])
 def test_what_stands_in_the_way_is_an_answer_and_not_an_exception(tmp_path: Path, folder: str, what: str) -> None:
     home = str(tmp_path / "no-home") if what == "no home" else None
     place = f"{home}/state" if home else folder
     if what == "file in the way":
         Path(folder).write_text("x")
+    elif what == "link":
+        Path(folder).mkdir()
+        Path(folder, "usage.db").symlink_to(tmp_path / "elsewhere.db")
     elif home is None:
         Path(folder).mkdir()
         (os.mkfifo if what == "pipe" else os.mkdir)(f"{folder}/usage.db")
@@ -103,3 +167,4 @@ def test_what_stands_in_the_way_is_an_answer_and_not_an_exception(tmp_path: Path
     assert "" != trouble
     assert () == db.read(place).used
     assert home is None or not Path(home).exists()
+    assert not (tmp_path / "elsewhere.db").exists()

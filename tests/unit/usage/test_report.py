@@ -17,7 +17,7 @@ def card(name: str, state: str = "visible", tokens: int = 10) -> Card:
 
 def made(counts: Counts, *cards: Card, firsts: dict[str, int] | None = None, days: int = 30) -> Usage:
     known = {(f"/{name}", name): first for name, first in (firsts or {}).items()}
-    return usage(counts, cards, known, [], NOW, days)
+    return usage(counts._replace(seen=known), cards, {card.path for card in cards}, [], NOW, days)
 
 
 @pytest.mark.parametrize(
@@ -63,6 +63,23 @@ def test_uses_are_views_loads_and_runs_and_the_most_used_come_first() -> None:
 
     assert [("b", 6, "visible"), ("a", 1, "visible"), ("c", 1, "gone")] == [(one.name, one.uses, one.state) for one in found.skills]
     assert date_of(NOW) == found.skills[0].last_used
+
+
+def test_what_was_counted_and_still_lies_there_is_elsewhere_and_not_gone() -> None:
+    counts = Counts((Count("/a", "a", views=1), Count("/b", "b", views=1), Count("/c", "old-name", views=1)))
+
+    found = usage(counts, [card("c")], {"/a", "/c"}, [], NOW, 30)
+
+    assert {"a": "elsewhere", "b": "gone", "old-name": "elsewhere"} == {one.name: one.state for one in found.skills}
+
+
+def test_no_time_is_told_that_has_yet_to_come() -> None:
+    ahead = NOW + 9_000 * DAY
+
+    found = made(Counts((Count("/a", "a", views=1, last=ahead),), began=ahead), card("a"), card("b"), firsts={"a": ahead, "b": ahead})
+
+    assert (date_of(NOW), date_of(NOW)) == (found.since, found.skills[0].last_used)
+    assert [("b", 0)] == [(one.name, one.days) for one in found.unused]
 
 
 def test_the_costliest_are_named_with_their_share() -> None:

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING
 
 from metier.errors import RefusedError
-from metier.managing.disk import WRITE, guarded, pour
+from metier.managing.disk import WRITE, guarded, pour, private
 
 if TYPE_CHECKING:
     from metier.offers import Draft
@@ -30,7 +30,8 @@ class DiskDrafts:
         text = json.dumps({"id": self.ident, "at": time.time_ns() // 1_000_000_000, **draft._asdict()})
         path = f"{self.folder}/{self.ident}.json"
         with guarded(path):
-            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+            private(os.path.dirname(self.folder))
+            private(self.folder)
             if len(os.listdir(self.folder)) >= MOST_PENDING:
                 hint = f"look at them first: {self.folder}"
                 raise RefusedError(f"{MOST_PENDING:,} changes wait for a person already", code="full", hint=hint)

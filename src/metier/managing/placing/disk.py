@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from metier.errors import IntegrityError, RefusedError
-from metier.managing.disk import SAFE, WRITE, copy_tree, guarded, pour
+from metier.managing.disk import SAFE, UNFINISHED, WRITE, copy_tree, guarded, make_trash, pour
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +27,11 @@ class Spot:
 
     def __init__(self, root: str, segments: Sequence[str], ident: str) -> None:
         """Say where; nothing is opened yet."""
-        self.root, self.segments, self.unfinished = root, tuple(segments), f".metier-{ident}"
+        self.root, self.segments, self.unfinished = root, tuple(segments), f"{UNFINISHED}{ident}"
+
+    def path(self, *names: str) -> str:
+        """Give the path of the place, or of something in it."""
+        return "/".join((self.root, *self.segments, *names))
 
     @contextmanager
     def entered(self, make: int | None = None) -> Iterator[tuple[int, int]]:
@@ -39,8 +43,10 @@ class Spot:
                 if make == 0:
                     _make_all(self.root, made)
                 held.append(os.open(self.root, _FOLDER))
-                for at, segment in enumerate(self.segments):
-                    path = "/".join((self.root, *self.segments[: at + 1]))
+            path = self.root
+            for at, segment in enumerate(self.segments):
+                with guarded(path):
+                    path = f"{path}/{segment}"
                     held.append(_step(held[-1], segment, path, made if make is not None and at >= make else None))
             yield held[0], held[-1]
         except BaseException:
@@ -55,10 +61,10 @@ class Spot:
         """Put a file in place of the one of this name, whole or not at all; only folders below the first `make` are made."""
         with self.entered(make) as (root, folder):
             try:
-                with guarded(f"{self.root}/{self.unfinished}"):
+                with guarded(self.root):
                     _copy_to(source, root, self.unfinished)
                 tell()
-                with guarded(name):
+                with guarded(self.path()):
                     os.rename(self.unfinished, name, src_dir_fd=root, dst_dir_fd=folder)
             except BaseException:
                 _quietly(lambda: os.unlink(self.unfinished, dir_fd=root))
@@ -66,7 +72,7 @@ class Spot:
 
     def remove(self, name: str) -> None:
         """Take a file away."""
-        with self.entered() as (_root, folder), guarded(name):
+        with self.entered() as (_root, folder), guarded(self.path()):
             os.unlink(name, dir_fd=folder)
 
     def prune(self, count: int) -> None:
@@ -78,56 +84,77 @@ class Spot:
         """Put a new folder in place under a name that nothing has yet, by one rename of a proven copy."""
         beside = f"{self.root}/{self.unfinished}"
         with self.entered(0) as (root, folder):
-            begun = False
+            claimed: list[str] = []
             try:
-                copy_tree(tree, beside, sync=True)
+                copy_tree(tree, beside, sync=True, told=self.root)
                 _sure(proven(beside), name)
                 tell()
-                with guarded(name):
-                    begun = _claimed(name, folder)
+                with guarded(self.path()):
+                    _claim(name, folder, claimed)
                 tell()
-                with guarded(name):
+                with guarded(self.path()):
                     os.rename(self.unfinished, name, src_dir_fd=root, dst_dir_fd=folder)
             except BaseException:
                 shutil.rmtree(beside, ignore_errors=True)
-                if begun:
+                if claimed:
                     _quietly(lambda: os.rmdir(name, dir_fd=folder))
                 raise
 
     def discard(self, name: str, trash: str, proven: Callable[[str], bool], tell: Callable[[], None]) -> None:
         """Move a folder to the trash in one step; where that lies on another device, by a proven copy."""
         target = f"{trash}/{name}"
-        with self.entered() as (root, folder), guarded(target):
-            os.makedirs(trash, mode=0o700)
+        with self.entered() as (root, folder):
+            make_trash(trash)
+            moving = _Moving(target, root, self.unfinished)
             try:
                 tell()
-                try:
-                    os.rename(name, target, src_dir_fd=folder)
-                except OSError as error:
-                    if error.errno != errno.EXDEV:
-                        raise
-                    self._carry(name, target, proven, tell)
-                    os.rename(name, self.unfinished, src_dir_fd=folder, dst_dir_fd=root)
-                    shutil.rmtree(self.unfinished, ignore_errors=True, dir_fd=root)
+                with guarded(self._kept_from(name)):
+                    try:
+                        os.rename(name, target, src_dir_fd=folder)
+                    except OSError as error:
+                        if error.errno != errno.EXDEV:
+                            raise
+                        moving.by_copy = True
+                        copy_tree(self.path(name), target, sync=True)
+                        _sure(proven(target), name)
+                        tell()
+                        os.rename(name, self.unfinished, src_dir_fd=folder, dst_dir_fd=root)
+                    moving.done = True
+                shutil.rmtree(self.unfinished, ignore_errors=True, dir_fd=root)
             except BaseException:
-                if self._is_still_there(name, folder):
-                    shutil.rmtree(trash, ignore_errors=True)
-                else:
+                if moving.happened():
                     shutil.rmtree(self.unfinished, ignore_errors=True, dir_fd=root)
+                else:
+                    shutil.rmtree(trash, ignore_errors=True)
                 raise
 
-    def _carry(self, name: str, target: str, proven: Callable[[str], bool], tell: Callable[[], None]) -> None:
-        copy_tree("/".join((self.root, *self.segments, name)), target, sync=True)
-        _sure(proven(target), name)
-        tell()
+    def _kept_from(self, name: str) -> str:
+        """Say which folder it is that does not let a folder be moved: the one above it, or itself."""
+        return self.path(name) if os.access(self.path(), os.W_OK) else self.path()
 
-    @staticmethod
-    def _is_still_there(name: str, folder: int) -> bool:
-        try:
-            os.stat(name, dir_fd=folder, follow_symlinks=False)
-        except OSError:
-            return False
-        return True
+
+class _Moving:
+    """Whether a folder was moved away. Its old name does not tell: by now that may be another's.
+
+    An interrupt may come after the rename and before anything could be noted down. So where nothing was noted, what only the
+    rename can have made is looked for.
+    """
+
+    def __init__(self, target: str, root: int, aside: str) -> None:
+        self.target, self.root, self.aside = target, root, aside
+        self.done = self.by_copy = False
+
+    def happened(self) -> bool:
+        """Tell it from what was noted, else from what lies there."""
+        return self.done or (_is_there(self.aside, self.root) if self.by_copy else _is_there(self.target))
+
+
+def _is_there(name: str, folder: int | None = None) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except OSError:
+        return False
+    return True
 
 
 def _sure(same: bool, name: str) -> None:  # noqa: FBT001 - the answer of a check
@@ -147,13 +174,22 @@ def _copy_to(source: str, folder: int, name: str) -> None:
             os.close(file)
 
 
-def _claimed(name: str, folder: int) -> bool:
+def _claim(name: str, folder: int, made: list[str]) -> None:
     """Make an empty folder, which a rename then replaces: so what somebody else put there meanwhile is never written over."""
+    try:
+        _make(name, folder, name, made)
+    except FileExistsError:
+        raise RefusedError(f"there is already something called {name} there", code="exists", hint="choose another name") from None
+
+
+def _make(name: str, folder: int | None, path: str, made: list[str]) -> None:
+    """Make a folder and note its path down; before, since an interrupt may come as soon as it is there."""
+    made.append(path)
     try:
         os.mkdir(name, dir_fd=folder)
     except FileExistsError:
-        raise RefusedError(f"there is already something called {name} there", code="exists", hint="choose another name") from None
-    return True
+        made.pop()
+        raise
 
 
 def _make_all(folder: str, made: list[str]) -> None:
@@ -162,16 +198,14 @@ def _make_all(folder: str, made: list[str]) -> None:
         missing.append(folder)
         folder = os.path.dirname(folder)
     for path in reversed(missing):
-        os.mkdir(path)
-        made.append(path)
+        _make(path, None, path, made)
 
 
 def _step(folder: int, segment: str, path: str, made: list[str] | None) -> int:
     try:
         if made is not None:
             try:
-                os.mkdir(segment, dir_fd=folder)
-                made.append(path)
+                _make(segment, folder, path, made)
             except FileExistsError:
                 pass
         return os.open(segment, _FOLDER | SAFE, dir_fd=folder)

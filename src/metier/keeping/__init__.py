@@ -1,0 +1,1 @@
+"""How metier keeps what is its own: whole, private, and one process at a time."""

@@ -1,0 +1,128 @@
+"""Files of metier's own: written whole, one process at a time, in folders that only their owner enters.
+
+Nothing is followed or waited for: a link, a pipe or a folder planted at such a place is an `OSError`. What that means, and
+what to say about it, is for whoever keeps something here.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WAIT_SECONDS = 30.0
+"""How long to wait for other writers: a process that was stopped with the lock must not stop all others."""
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_FLAGS = _NOFOLLOW | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_POSIX = sys.platform != "win32"
+
+
+def make(folder: str, home: str | None) -> None:
+    """Make a folder and what is missing above it, for their owner alone; a home that does not exist is never made on the way."""
+    if os.path.lexists(folder):
+        return
+    if home and folder.startswith(home + "/") and not os.path.isdir(home):
+        raise FileNotFoundError(2, f"the home folder {home} does not exist")
+    missing = []
+    while folder and not os.path.lexists(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    for path in reversed(missing):
+        try:
+            os.mkdir(path, mode=0o700)
+        except FileExistsError:
+            pass  # another process was first
+
+
+def opened(path: str, flags: int) -> int:
+    """Open a plain file: never through a link, never something that is not a file; one that is made is its owner's alone."""
+    file = os.open(path, flags | _FLAGS, 0o600)
+    try:
+        _own(file, path, made=bool(flags & os.O_CREAT))
+    except BaseException:
+        os.close(file)
+        raise
+    return file
+
+
+def _own(file: int, path: str, *, made: bool) -> None:
+    found = os.fstat(file)
+    if not stat.S_ISREG(found.st_mode) or (not _NOFOLLOW and os.path.islink(path)):
+        raise OSError(22, f"{path} is not a plain file")
+    if made and _POSIX and stat.S_IMODE(found.st_mode) != 0o600:
+        os.fchmod(file, 0o600)
+
+
+def replace(path: str, data: bytes) -> None:
+    """Put bytes in the place of a file, in one step and for its owner alone: a reader sees the old or the new."""
+    temporary = f"{path}.{os.getpid()}.{time.monotonic_ns()}.tmp"
+    file = opened(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+    try:
+        try:
+            view = memoryview(data)
+            while view:
+                view = view[os.write(file, view) :]
+            os.fsync(file)
+        finally:
+            os.close(file)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+@contextmanager
+def alone(path: str, wait: float = WAIT_SECONDS, *, create: bool = True) -> Iterator[None]:
+    """Let one process or thread at a time go on. Who only reads need not `create` the lock, and does without one then."""
+    try:
+        file = opened(path, os.O_RDWR | (os.O_CREAT if create else 0))
+    except OSError:
+        if create:
+            raise
+        file = -1
+    try:
+        if file >= 0:
+            _wait(file, wait)
+        yield
+    finally:
+        if file >= 0:
+            os.close(file)  # which lets the lock go
+
+
+def _wait(file: int, seconds: float) -> None:
+    limit, pause = time.monotonic() + seconds, 0.0005
+    while not _locked(file):
+        if time.monotonic() > limit:
+            raise TimeoutError(110, "another process holds its lock")
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.01)
+
+
+if sys.platform == "win32":
+
+    def _locked(file: int) -> bool:
+        import msvcrt
+
+        try:
+            os.lseek(file, 0, os.SEEK_SET)
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+
+    def _locked(file: int) -> bool:
+        import fcntl
+
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

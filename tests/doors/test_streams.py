@@ -1,0 +1,137 @@
+"""Streams that are closed, full or in a person's way: no command falls over them, and what cannot be written is said."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from doors.command import PATIENCE, Answer, environment
+
+from metier.cli import output
+from metier.cli.meter import IDLE, PATIENCE as SHOWN_AFTER, Meter
+from metier.cli.table import COMMANDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from conftest import Home, Writer
+
+UNWRITTEN = "error: cannot write the output: "
+NAMED = {"show", "setup", "why"}
+
+
+def run(home: Home, streams: str, *words: str) -> Answer:
+    """Run a command with its streams closed, or turned elsewhere."""
+    command = ["/bin/sh", "-c", f'exec "$@" {streams}', "sh", sys.executable, "-m", "metier", *words]
+    done = subprocess.run(command, env=environment(home.env), cwd=home.path, capture_output=True, timeout=PATIENCE, check=False)
+    return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def words_of(name: str) -> list[str]:
+    return [name, "pdf"] if name in NAMED else [name]
+
+
+@pytest.mark.parametrize("streams", [">/dev/full", ">&-", "2>&-", "2>/dev/full", "<&- >&- 2>&-", "<&-"])
+@pytest.mark.parametrize("name", [command.name for command in COMMANDS if command.name != "tour"])
+def test_no_command_falls_over_a_stream(name: str, streams: str, home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/pdf")
+
+    answer = run(home, streams, *words_of(name))
+
+    assert "Traceback" not in answer.err
+    assert "unexpected" not in answer.err.partition("unexpected '")[0]
+    assert answer.code in {0, 1, 2}
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]])
+@pytest.mark.parametrize(("streams", "reason"), [(">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")])
+@pytest.mark.parametrize("name", ["list", "show", "prompt", "usage", "doctor", "tools", "categories"])
+def test_output_that_cannot_be_written_is_an_error(name: str, streams: str, reason: str, more: list[str], home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/pdf")
+
+    answer = run(home, streams, *words_of(name), *more)
+
+    assert 2 == answer.code
+    assert answer.err.endswith(f"{UNWRITTEN}{reason}\n\nhint: make room, or write elsewhere\n")
+
+
+def test_long_output_that_cannot_be_written_is_the_same_error(home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/pdf", text="---\nname: pdf\ndescription: Long.\n---\n" + "line\n" * 20_000)
+
+    answer = run(home, ">/dev/full", "show", "pdf")
+
+    assert (2, True) == (answer.code, answer.err.startswith(UNWRITTEN))
+
+
+def test_without_standard_error_the_answer_is_the_same(home: Home, skill: Writer) -> None:
+    skill("home/.agents/skills/pdf")
+    usual = run(home, "", "list", "--json")
+
+    for streams in ("2>&-", "2>/dev/full"):
+        assert (0, usual.out) == run(home, streams, "list", "--json")[:2]
+
+
+# --- the meter
+
+
+class Clock:
+    """A clock that goes on when a test says so."""
+
+    def __init__(self) -> None:
+        """Begin somewhere."""
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        """Tell the time."""
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(time, "monotonic", made)
+    return made
+
+
+@pytest.fixture
+def meter(clock: Clock) -> Iterator[Meter]:
+    """Give the meter of a command, and leave none behind."""
+    assert clock.now
+    output.METERS[:] = [Meter()]
+    yield output.METERS[0]
+    output.METERS.clear()
+
+
+def worked(meter: Meter, clock: Clock, seconds: float) -> None:
+    """Let work go on for some seconds, saying often how far it has come."""
+    for step in range(int(seconds * 4)):
+        clock.now += 0.25
+        meter("folders", step)
+
+
+def test_work_that_takes_long_is_shown_and_a_note_takes_it_away_first(
+    meter: Meter, clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    worked(meter, clock, SHOWN_AFTER - 0.5)
+    early = capsys.readouterr().err
+    worked(meter, clock, 1)
+    output.note("warning: something")
+
+    assert "" == early
+    assert capsys.readouterr().err.endswith("folders ...\r\x1b[Kwarning: something\n")
+
+
+def test_a_meter_does_not_flash_after_somebody_was_typing(meter: Meter, clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    worked(meter, clock, 0.5)
+    meter.clear()
+    clock.now += 2 * IDLE
+
+    meter("folders", 1)
+    worked(meter, clock, 0.5)
+    after_typing = capsys.readouterr().err
+    worked(meter, clock, 1)
+
+    assert ("", True) == (after_typing, "folders ..." in capsys.readouterr().err)

@@ -1,0 +1,36 @@
+"""What a line says beside name, description and place, and what each part of it costs."""
+
+from __future__ import annotations
+
+import pytest
+
+from metier.disclose.forms import FORMS, Mark, charge, costs, first_character, line, marked, size
+
+READY, UNREADY = Mark(uses=20, percent=90), Mark("setup_needed")
+
+
+@pytest.mark.parametrize(
+    ("form", "mark", "expected"),
+    [
+        ("xml", UNREADY, '<skill readiness="setup_needed"><name>'),
+        ("xml", READY, '<skill reliability="90%" uses="20"><name>'),
+        ("xml", Mark("unsupported", 5, 40), '<skill readiness="unsupported" reliability="40%" uses="5"><name>'),
+        ("json", UNREADY, '{"readiness":"setup_needed","name":'),
+        ("json", READY, '{"name":'),
+        ("markdown", UNREADY, "- "),
+    ],
+)
+def test_a_mark_comes_before_the_name(form: str, mark: Mark, expected: str) -> None:
+    assert expected == marked(FORMS[form], mark)
+    assert line(FORMS[form], "a", "", "/s/a", mark).startswith(expected)
+
+
+@pytest.mark.parametrize("form", sorted(FORMS))
+@pytest.mark.parametrize("text", ["", "plain", 'é<&>"\\ (file: x', "\U0001f600"])
+def test_a_description_is_charged_what_it_adds_to_a_line(form: str, text: str) -> None:
+    form_of = FORMS[form]
+    added = size(line(form_of, "a", text, "/s/a")) - size(line(form_of, "a", "", "/s/a"))
+    each = costs(form_of, text)
+
+    assert added == charge(form_of, text)
+    assert added == ((each if isinstance(each, int) else sum(each)) + first_character(form_of) if text else 0)
