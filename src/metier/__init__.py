@@ -27,6 +27,10 @@ _HOMES = {
     "Disclosure": ("metier.disclose.catalogue", ""),
     "Expanded": ("metier.expanding", ""),
     "Prepared": ("metier.preparing", ""),
+    "Draft": ("metier.offers", ""),
+    "Loaded": ("metier.reading", ""),
+    "Package": ("metier.offers", ""),
+    "Page": ("metier.disclose.pages", ""),
     "Section": ("metier.offers", ""),
     "Session": ("metier.session", ""),
     **dict.fromkeys(
@@ -47,13 +51,17 @@ __all__ = [
     "ConfigError",
     "Diagnostic",
     "Disclosure",
+    "Draft",
     "Expanded",
     "File",
     "Finding",
     "IntegrityError",
     "Library",
+    "Loaded",
     "MetierError",
     "NotFoundError",
+    "Package",
+    "Page",
     "Prepared",
     "Problem",
     "RefusedError",
@@ -78,6 +86,7 @@ if TYPE_CHECKING:
     from metier import tools
     from metier.app import Library, open_library as open  # noqa: A004
     from metier.disclose.catalogue import Disclosure
+    from metier.disclose.pages import Page
     from metier.errors import (
         AmbiguousError,
         ConfigError,
@@ -106,8 +115,9 @@ if TYPE_CHECKING:
         Verdict,
         Why,
     )
-    from metier.offers import Section
+    from metier.offers import Draft, Package, Section
     from metier.preparing import Prepared
+    from metier.reading import Loaded
     from metier.session import Session
     from metier.settings import Rule, Settings
     from metier.terms import Scanned
