@@ -74,7 +74,7 @@ SETTINGS = {
     "prompt.order": "In which order a catalogue lists scopes. Scopes left out follow in the usual order.",
     "prompt.include": "`false`: models are told of no skill; a person can still name one.",
     "prompt.names_only": "Categories whose skills are listed by name alone.",
-    "prompt.reliability": "Say in a skill's line how often its scripts ran and how well, in coarse steps, each of which changes it (XML).",
+    "prompt.reliability": "Say in a skill's line how often its scripts ran and how well, in coarse steps (XML).",
     "secrets.refuse": "Variables that no skill is given, beyond those that none ever is.",
     "secrets.store": "Where a secret is kept: `session`, `file` or `keyring`. Unset: `file` for commands, `session` for programs.",
     "inline_shell": "Run a body's inline shell: in the sandbox, and for approved bytes alone.",
