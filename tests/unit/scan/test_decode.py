@@ -28,7 +28,7 @@ def b64(data: bytes) -> str:
     ("base64", f"{b64(RAW)[:-24]}\n  {b64(RAW)[-24:]}"),
     ("base64", f"{b64(RAW)[:24]}\n{b64(RAW)[24:48]}\n{b64(RAW)[48:]}"),
     ("base64", f"{b64(RAW)[:32]}' + '{b64(RAW)[32:]}"),
-    ("base64>gzip", b64(gzip.compress(RAW))),
+    ("base64>gzip", b64(gzip.compress(RAW, mtime=0))),
     ("base64>gzip", b64(zlib.compress(RAW))),
     ("hex", RAW.hex()),
     ("hex", RAW.hex().upper()),
