@@ -103,7 +103,7 @@ class Library(Finder):
         self.settings, self.project = configuration.read(self)
         self.shelf = DiskShelf(f"{self.data}/index", self.home) if self.data else NoShelf()
         self.machine = host.HostMachine(env, self.home, self.project)
-        self.machine.given, self.machine.refused = lambda: self.session.secrets, self.settings.secrets_refused
+        self.machine.given, self.machine.refused = lambda: self.session.secrets, lambda: self.settings.secrets_refused
         self.progress: Callable[[str, int], None] = lambda _what, _count: None
         """Told how far long work has come; a door may put a meter here."""
         self.later: list[Callable[[], None]] = []

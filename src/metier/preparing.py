@@ -129,7 +129,7 @@ def vault(library: Library) -> Vault:
     """Give the stores of this library as one: the session's, the file, the keyring, then the process environment."""
     data, home = library.data, library.home
     stores = (SessionStore(library.session.secrets), FileStore(data, home), KeyringStore(data, home))
-    return Vault(stores, library.env, library.machine.refused)
+    return Vault(stores, library.env, library.settings.secrets_refused)
 
 
 def prepare(library: Library, name: str) -> Prepared:

@@ -232,7 +232,7 @@ class HostMachine:
         self.project = project
         self.given: Callable[[], Mapping[str, str]] = dict
         """Gives what a person has given for this conversation alone."""
-        self.refused: tuple[str, ...] = ()
+        self.refused: Callable[[], tuple[str, ...]] = tuple
         """Names that no skill is given, beyond those that are never given."""
         self._kept: tuple[object, Mapping[str, bool]] = (None, {})
         self._installed: dict[str, tuple[object, frozenset[str]]] | None = None
@@ -307,7 +307,7 @@ class HostMachine:
         """Say why no skill is given a variable; nothing when one may be."""
         from metier.secrets.names import refusal
 
-        return refusal(name, self.env, self.refused)
+        return refusal(name, self.env, self.refused())
 
     def has_package(self, name: str) -> bool:
         """Tell whether a Python distribution is installed where a skill's script would find it."""
