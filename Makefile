@@ -24,6 +24,7 @@ fuzz:
 
 bench:
 	$(BIN)/python bench/library.py
+	$(BIN)/python bench/disclose.py
 
 coverage:
 	$(BIN)/coverage run -m pytest -q

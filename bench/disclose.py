@@ -3,14 +3,16 @@
 python bench/disclose.py [--size 10000] [--budget 2000] [--repeat 15] [--json FILE]
 
 Everything runs in one process on one open library, round after round in turn, after one unmeasured round. Deltas are counted and
-not timed: bytes of what changed, after one skill of the text was edited, in a hundred bytes of the text that tells of all skills in
-full. What promises nothing is printed below the figures.
+not timed: bytes of what changed after the description of one skill was edited, in a hundred bytes of the text that was told before
+in the same budget, in two budgets in which that description is told. What promises nothing is printed below the figures. The exit
+code is 1 unless every promise is kept.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 import time
 from itertools import takewhile
@@ -36,7 +38,8 @@ PLENTY = 10_000_000
 JOIN = "joining the names"
 TASK = "convert the columns of a table and render a chart of them"
 AT_MOST = Target("at most", 20)
-ONE_PERCENT = Target("at most", 1, unit="%")
+ONE_PERCENT = Target("under", 1, unit="%")
+SHARES, WHOLE = "names and shares of descriptions", "everything fits"
 
 
 def subjects(library: Library, budget: int) -> dict[str, Callable[[], object]]:
@@ -49,14 +52,13 @@ def subjects(library: Library, budget: int) -> dict[str, Callable[[], object]]:
         "the same in JSON": lambda: library.catalogue(budget, format="json"),
         "the same after an earlier one": lambda: library.catalogue(budget, previous=before),
         "the same for a task": lambda: library.catalogue(budget, task=TASK),
-        "names and shares of descriptions": lambda: library.catalogue(shared_budget(library)),
-        "everything fits": lambda: library.catalogue(PLENTY),
+        SHARES: lambda: library.catalogue(shared_budget(library.skills())),
+        WHOLE: lambda: library.catalogue(PLENTY),
     }
 
 
-def shared_budget(library: Library) -> int:
+def shared_budget(cards: list[Card]) -> int:
     """Give a budget in which all names fit, and half of the descriptions."""
-    cards = library.skills()
     return sum(len(card.name) + len(card.path) + 70 + len(card.description) // 2 for card in cards) // 4
 
 
@@ -79,15 +81,31 @@ def measured(library: Library, size: int, budget: int, repeat: int) -> Times:
     return times
 
 
-def deltas(cards: list[Card], budget: int) -> dict[str, float]:
-    """Edit the description of a skill that is in the text; give the bytes of each delta in a hundred bytes of the whole text."""
-    whole = len(_told(cards, PLENTY).text.encode())
-    found = {}
-    for what, tokens in ((f"{budget:,} tokens", budget), ("everything fits", PLENTY)):
-        before = _told(cards, tokens)
-        edited = _with(cards, _listed(cards, before)._replace(description="Another purpose altogether."))
-        found[what] = 100 * len(_told(edited, tokens, before).delta.encode()) / whole
+def deltas(cards: list[Card]) -> dict[str, float | None]:
+    """Edit a description that is told; give the bytes of each delta in a hundred bytes of the text told before.
+
+    An empty delta measures nothing: the edit was no news there.
+    """
+    found: dict[str, float | None] = {}
+    for what, budget in ((SHARES, shared_budget(cards)), (WHOLE, PLENTY)):
+        delta, text = edited(cards, budget)
+        found[what] = 100 * delta / text if delta else None
     return found
+
+
+def edited(cards: list[Card], budget: int) -> tuple[int, int]:
+    """Put words before the description of a skill that is in the text: the bytes of the delta, and of the text before."""
+    before = _told(cards, budget)
+    card = _listed(cards, before)
+    changed = card._replace(description=f"Another purpose altogether. {card.description}")
+    return len(_told(_with(cards, changed), budget, before).delta.encode()), len(before.text.encode())
+
+
+def unpromised(cards: list[Card], budget: int) -> str:
+    """Say what changes cost where names alone are told."""
+    delta, text = edited(cards, budget)
+    told = f"a listed skill's description edited, {budget:,} tokens: a delta of {delta:,} bytes, with a text of {text:,}"
+    return f"{told}\n{renamed(cards, budget)}"
 
 
 def renamed(cards: list[Card], budget: int) -> str:
@@ -115,11 +133,11 @@ def _told(cards: list[Card], budget: int, previous: Disclosure | None = None) ->
     return disclose(ordered(cards, PROMPT_ORDER), Telling(budget), previous)
 
 
-def figures(times: Times, size: int, changed: dict[str, float]) -> list[Figure]:
+def figures(times: Times, size: int, changed: dict[str, float | None]) -> list[Figure]:
     """Return every figure that has a promise."""
     name = next(name for _size, name in times if name != JOIN)
     timed = ratio(f"{name} / {JOIN}", times[size, name], times[size, JOIN], AT_MOST)
-    counted = [exact(f"delta after one edit, {what}, of the full text", value, ONE_PERCENT) for what, value in changed.items()]
+    counted = [exact(f"delta after one edit / text, {what}", value, ONE_PERCENT) for what, value in changed.items()]
     return [timed, *counted]
 
 
@@ -134,19 +152,20 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def main() -> None:
-    """Measure, then print the times and the figures."""
+def main() -> int:
+    """Measure, then print the times and the figures; 1 unless every promise is kept."""
     chosen = options()
     tree = trees.make(chosen.size, chosen.trees)
     with tempfile.TemporaryDirectory(prefix="metier-bench-") as home, metier.open(roots=[str(tree.root)], home=home) as library:
         times = measured(library, chosen.size, chosen.budget, chosen.repeat)
         cards = [card for card in library.skills() if card.state == "visible"]
-    answer = figures(times, chosen.size, deltas(cards, chosen.budget))
-    print(f"{times_table(times)}\n\n{figures_table(answer)}\n\nwithout a promise: {renamed(cards, chosen.budget)}")
+    answer = figures(times, chosen.size, deltas(cards))
+    print(f"{times_table(times)}\n\n{figures_table(answer)}\n\nwithout a promise:\n{unpromised(cards, chosen.budget)}")
     if chosen.json:
         content: dict[str, Any] = {"figures": [{**figure._asdict(), "target": str(figure.target)} for figure in answer]}
         chosen.json.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 0 if all(figure.verdict == "met" for figure in answer) else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

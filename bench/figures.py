@@ -20,15 +20,15 @@ class Sample(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A limit a figure must keep: from above, from below, or to the letter."""
+    """A limit a figure must keep: from above, with or without the limit itself, from below, or to the letter."""
 
-    kind: Literal["at most", "at least", "exactly"]
+    kind: Literal["at most", "under", "at least", "exactly"]
     limit: float
     unit: str = "×"  # noqa: RUF001 - what people write for times
 
     def __str__(self) -> str:
         """Return the limit as people say it."""
-        return f"{self.kind} {self.limit:g} {self.unit}"
+        return f"{self.kind} {self.limit:g}{'' if self.unit == '%' else ' '}{self.unit}"
 
 
 class Figure(NamedTuple):
@@ -74,6 +74,8 @@ def verdict(low: float, high: float, target: Target) -> Verdict:
     """Return met or not met when the whole spread is on one side of the limit."""
     if target.kind == "exactly":
         return "met" if low == high == target.limit else "not met"
+    if target.kind == "under" and high >= target.limit:  # the limit itself is no longer under it
+        return "not met" if low >= target.limit else "noise too large to say"
     good = (low, high) if target.kind == "at least" else (-high, -low)
     limit = target.limit if target.kind == "at least" else -target.limit
     if good[0] >= limit:

@@ -44,7 +44,8 @@ def filled(
     # A trusted text is not escaped, so what it is given must need no escaping.
     values = [value if escaped(value) == value else "" for value in (folder_of(card), library.session.name)]
     prepared = variables.prepare(text, variables.values_for(*values), request, words, shell)
-    return Filled(disclosed(card.name, prepared.text, level), prepared.varies, prepared.kept)
+    shown = disclosed(card.name, prepared.text, level, prepared.put, prepared.own)
+    return Filled(shown, prepared.varies, prepared.kept)
 
 
 def folder_of(card: Card) -> str:

@@ -15,7 +15,7 @@ from metier.model import Body, Card, Digest, File, Needs, Root, Why
 from metier.resolve.needs import help_of, missing_of, usable_names
 from metier.standard.document import MAX_FILE_BYTES, read_document
 from metier.standard.needs import read_needs
-from metier.trust.boundary import disclosed
+from metier.trust.boundary import disclosed, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -71,7 +71,8 @@ def load_for_model(library: Library, name: str, *, consent: bool = False) -> Loa
     library.session.loaded[card.path] = body.digest or ""
     tokens = _count(library)(text)
     counting.note(library, card, "load", tokens)
-    return Loaded(card.name, text, tokens, known, body.readiness, body.missing, body.setup_help, card.path, body.digest, body.level)
+    told = escaped(body.setup_help)
+    return Loaded(card.name, text, tokens, known, body.readiness, body.missing, told, card.path, body.digest, body.level)
 
 
 def _resources(card: Card) -> list[str]:

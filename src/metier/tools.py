@@ -335,11 +335,17 @@ def _run_skill_script(library: Library, name: str, script: str, args: list[str] 
         refused.details["reasons"] = list(plan.reasons)
         raise refused
     environment = preparing.environment_of(library, card.path)
-    code, output = library.runner.run(card, script, args or [], environment)
-    text = _output(output, environment)
+    noted: dict[str, Any] = {"name": card.name, "digest": plan.digest, "path": card.path, "script": script}
+    try:
+        code, output = library.runner.run(card, script, args or [], environment)
+        text = _output(output, environment)
+    except Exception as error:
+        counting.note(library, card, "failure")
+        recording.record(library, "run", "failed", **noted, error=type(error).__name__)
+        raise
     counting.note(library, card, "failure" if code else "run", estimate(text))
     outcome = "failed" if code else "done"
-    recording.record(library, "run", outcome, name=card.name, digest=plan.digest, path=card.path, script=script, exit_code=code)
+    recording.record(library, "run", outcome, **noted, exit_code=code)
     return {"name": escaped(card.name), "script": escaped(script), "exit_code": code, "output": text}
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from metier.model import Card, Readiness, Scope
 
 EXAMPLES = settings(max_examples=150, deadline=None)
-TEXTS = st.text(st.one_of(st.sampled_from('ab <>&"\\-:('), st.characters()), max_size=60)
+TEXTS = st.text(st.one_of(st.sampled_from('ab <>&"\\-:([\uff3b'), st.characters()), max_size=60)
 NAMES_OF_SKILLS = st.one_of(st.text("abcdef-", min_size=1, max_size=12), TEXTS.filter(bool))
 FORMATS = st.sampled_from(sorted(FORMS))
 
@@ -398,7 +398,7 @@ def gone_of(delta: str, form: str) -> set[str]:
         rows = [line for line in delta.split("\n") if line.startswith("<removed>")]
         return {unescape(line.removeprefix("<removed>").removesuffix("</removed>")) for line in rows}
     _lines, _gap, gone = delta.rpartition("Skills no longer available:\n")
-    return {line.removeprefix("- ").replace("&lt;", "<") for line in gone.split("\n")} if _gap else set()
+    return {line.removeprefix("- ").replace("&lt;", "<").replace("&#91;", "[") for line in gone.split("\n")} if _gap else set()
 
 
 @pytest.mark.parametrize("form", sorted(FORMS))

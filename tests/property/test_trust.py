@@ -9,7 +9,7 @@ from hypothesis import example, given, settings, strategies as st
 from metier.errors import ConfigError
 from metier.model import Action, Digest, Trust, Verdict
 from metier.settings import Source
-from metier.trust.boundary import disclosed, escaped
+from metier.trust.boundary import disclosed, escaped, mended, sealed
 from metier.trust.config import read_trust
 from metier.trust.decide import Approval, Decision, Policy, Provenance, decide
 from metier.trust.levels import LEVELS, SHIPPED, from_ordinal, least, level_of_source, rank
@@ -231,6 +231,30 @@ def test_escaping_is_idempotent_and_changes_nothing_else(body: str) -> None:  # 
     for char in body:  # read both side by side: each character is itself, or an opening that was replaced
         at += len(next(text for text in (char, "&lt;", "&#91;") if safe.startswith(text, at)))
     assert len(safe) == at
+
+
+@settings(max_examples=400)
+@given(BODIES, BODIES)
+@example("[The <user", "'s own text")
+@example('["skill"', "x")
+@example("[skill's", "x")
+def test_a_sealed_text_makes_no_mark_with_any_neighbour(text: str, neighbour: str) -> None:  # ZE-25
+    safe = sealed(text)
+
+    assert safe == sealed(safe)
+    assert safe + neighbour == mended(safe + neighbour, [(0, len(safe))])
+
+
+@settings(max_examples=400)
+@given(BODIES, BODIES, BODIES)
+@example('["skill"', "x", "")
+@example("[skill'", "", "s guide")
+def test_a_body_without_marks_has_none_after_it_was_filled(before: str, put: str, after: str) -> None:  # ZE-25
+    left, middle, right = map(escaped, (before, put, after))
+
+    filled = mended(left + middle + right, [(len(left), len(left + middle))])
+
+    assert escaped(filled) == filled
 
 
 @given(BODIES, st.text(max_size=30), st.sampled_from(["verified", "community", "quarantined"]))

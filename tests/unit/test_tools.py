@@ -12,6 +12,7 @@ from conformance.folders import Place, skill, write
 from fakes.runner import KeptRunner
 
 from metier import tools, vetting
+from metier.errors import SandboxError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -327,6 +328,30 @@ def test_a_script_gets_what_its_skill_declares_and_shows_nothing_of_it(place: Pl
     assert (3, False) == (answer["output"].count("[WEATHER_KEY]"), "hunter2" in answer["output"])
     assert ("run", "failed") == (library.audit_tail()[-1]["event"], library.audit_tail()[-1]["outcome"])
     assert "hunter2" not in json.dumps(library.audit_tail())
+
+
+@pytest.mark.parametrize("error", [OSError("no room, hunter2-hunter2"), SandboxError("no sandbox here")])
+def test_a_run_that_breaks_off_counts_as_a_failure_and_is_written_down(place: Place, error: Exception) -> None:
+    skill(place.home / ".agents/skills/weather", files={"scripts/ask.py": "print(1)\n"})
+    library = place.scopes()
+    vetting.trust(library, "weather", "approve", reason="read it", level="trusted")
+
+    class Broken(KeptRunner):
+        """Runs nothing, and says so the hard way."""
+
+        def run(self, card: Card, script: str, arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[int, str]:
+            super().run(card, script, arguments, environment)
+            raise error
+
+    library.runner = Broken()
+
+    told = bad(library, "run_skill_script", name="weather", script="scripts/ask.py")
+
+    last = library.audit_tail()[-1]
+    (used,) = library.usage().skills
+    assert ("run", "failed", "weather") == (last["event"], last["outcome"], last["name"])
+    assert (1, 1) == (used.runs, used.failures)
+    assert "hunter2" not in json.dumps([told, last])
 
 
 def test_what_needs_a_person_s_yes_is_not_run_for_a_model(library: Library, place: Place) -> None:

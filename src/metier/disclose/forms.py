@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from metier.disclose.wire import quoted  # type: ignore[attr-defined]
 from metier.light import TYPE_CHECKING, NamedTuple
+from metier.standard.marks import OPENING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -19,8 +20,9 @@ else:
 # Table: the aliases of roots, each with the folder it stands for.
 
 _LIKE = (dict.fromkeys("\uff1c\ufe64\u2039\u2329\u3008\u27e8\u276e\u02c2", "<")
-         | dict.fromkeys("\uff1e\ufe65\u203a\u232a\u3009\u27e9\u276f\u02c3", ">"))  # fmt: skip
-"""What a reader takes for the brackets of a tag."""
+         | dict.fromkeys("\uff1e\ufe65\u203a\u232a\u3009\u27e9\u276f\u02c3", ">")
+         | dict.fromkeys(OPENING[1:], "["))  # fmt: skip
+"""What a reader takes for the brackets of a tag, or for the one that opens a note."""
 
 
 class Form(NamedTuple):
@@ -52,9 +54,9 @@ class Mark(NamedTuple):
 
 
 XML = Form("xml", "<available_skills>\n", "\n", "<skill><name>", "</name><description>", "</description><location>",
-           "</name><location>", "</location></skill>", ("<", ">", "&"), 0)  # fmt: skip
-MARKDOWN = Form("markdown", "", "\n", "- ", ": ", " (file: ", ": (file: ", ")", ("<",), 0)
-JSON = Form("json", "{", ",\n", '{"name":', ',"description":', ',"location":', ',"location":', "}", ('"', "\\", "<"), 2)
+           "</name><location>", "</location></skill>", ("<", ">", "&", "["), 0)  # fmt: skip
+MARKDOWN = Form("markdown", "", "\n", "- ", ": ", " (file: ", ": (file: ", ")", ("<", "["), 0)
+JSON = Form("json", "{", ",\n", '{"name":', ',"description":', ',"location":', ',"location":', "}", ('"', "\\", "<", "["), 2)
 FORMS = {form.name: form for form in (XML, MARKDOWN, JSON)}
 
 
@@ -79,18 +81,25 @@ def _xml(text: str) -> str:
         text = text.replace("&", "&amp;")
     if "<" in text:
         text = text.replace("<", "&lt;")
+    if "[" in text:  # nobody but metier opens a note
+        text = text.replace("[", "&#91;")
     return text.replace(">", "&gt;") if ">" in text else text
 
 
 def _markdown(text: str) -> str:
     if "<" in text:
         text = text.replace("<", "&lt;")
-    return text.replace("(file:", "[file:") if "(file:" in text else text  # a description names no other place
+    if "[" in text:
+        text = text.replace("[", "&#91;")
+    return text.replace("(file:", "{file:") if "(file:" in text else text  # a description names no other place
 
 
 def _json(text: str) -> str:
-    # The same string to whoever parses it, and no tag to whoever puts it between tags.
-    return quoted(text).replace("<", "\\u003c") if "<" in text else quoted(text)
+    # The same string to whoever parses it, and no tag or note to whoever puts it between tags.
+    written: str = quoted(text)
+    if "<" in text:
+        written = written.replace("<", "\\u003c")
+    return written.replace("[", "\\u005b") if "[" in text else written
 
 
 ESCAPES: dict[str, Callable[[str], str]] = {"xml": _xml, "markdown": _markdown, "json": _json}

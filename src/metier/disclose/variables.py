@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from metier.standard.marks import REFUSED
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -35,6 +37,10 @@ class Prepared(NamedTuple):
     """Whether it holds what may be different the next time: a request, or what a command printed."""
     kept: int = 0
     """How many variables stayed as written because the text had grown too long."""
+    put: tuple[tuple[int, int], ...] = ()
+    """Where in the text something was put in: each a beginning and an end."""
+    own: frozenset[int] = frozenset()
+    """Which of these begin with a note of metier's own."""
 
 
 def values_for(folder: str, session: str) -> dict[str, str]:
@@ -78,8 +84,29 @@ def prepare(
         varies = varies or name in {None, "ARGUMENTS"}
         return value
 
-    text = (_WITH_SHELL if shell else _PLAIN).sub(replaced, body)
-    return Prepared(text, varies, kept)
+    text, put, own = _substituted(_WITH_SHELL if shell else _PLAIN, replaced, body)
+    return Prepared(text, varies, kept, tuple(put), frozenset(own))
+
+
+def _substituted(
+    pattern: re.Pattern[str], replaced: Callable[[re.Match[str]], str], body: str
+) -> tuple[str, list[tuple[int, int]], list[int]]:  # fmt: skip
+    """Put values in, and give the text, where it is no longer the body's, and where a note of metier's own begins."""
+    put: list[tuple[int, int]] = []
+    own: list[int] = []
+    shift = 0
+
+    def remembered(found: re.Match[str]) -> str:
+        nonlocal shift
+        value, start = replaced(found), found.start() + shift
+        if value != found[0]:
+            shift += len(value) - len(found[0])
+            put.append((start, start + len(value)))
+            if found[0].startswith("!") and value.startswith(f"[{REFUSED}"):  # what a command printed never begins so
+                own.append(start)
+        return value
+
+    return pattern.sub(remembered, body), put, own
 
 
 def with_values(command: str, values: Mapping[str, str]) -> str:
@@ -92,7 +119,7 @@ def with_values(command: str, values: Mapping[str, str]) -> str:
 
 def refused(why: str) -> str:
     """Say in place of a command's output why it was not run."""
-    return f"[inline-shell refused: {why}]"
+    return f"[{REFUSED}: {why}]"
 
 
 def outcome(code: int, output: str) -> str:

@@ -16,7 +16,7 @@ from metier.managing import disk, places, rules
 from metier.managing.grants import grants_of, widened
 from metier.managing.patch import patched
 from metier.managing.pending.disk import DiskDrafts
-from metier.managing.placing.disk import Spot
+from metier.managing.placing.disk import Spot, alone_in
 from metier.managing.rules import MAIN
 from metier.offers import Draft
 from metier.standard.document import read_document
@@ -83,8 +83,9 @@ def _changed(library: Library, action: str, name: str, taken: dict[str, Any]) ->
         ident = library.ports.token().hex()
         new = action == "create"
         target = places.for_new(library, name, taken["category"]) if new else places.of_existing(library, name)
-        disk.sweep_root(target.root)
-        with disk.desk(data, ident) as desk:
+        with alone_in(target.root) as certain, disk.desk(data, ident) as desk:
+            if certain:
+                disk.sweep_root(target.root)
             change = Change(library, action, target, ident, f"{desk}/{target.segments[-1]}")
             return change.deleted() if action == "delete" else change.made(taken)
 

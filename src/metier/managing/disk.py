@@ -40,13 +40,22 @@ def alone(data: str | None, home: str | None) -> Iterator[str]:
         lock = os.open(f"{data}/{LOCK}", os.O_RDWR | os.O_CREAT | SAFE, 0o600)
     try:
         with guarded(data):
-            _wait_for(lock)
+            try:
+                wait_for(lock)
+            except TimeoutError:
+                raise busy(f"is changing skills with {data}") from None
         yield data
     finally:
         os.close(lock)  # which lets the lock go
 
 
-def _wait_for(lock: int) -> None:
+def busy(what: str) -> StoreError:
+    """Say that another process was waited for in vain."""
+    return StoreError(f"another process {what}", hint="try again when it is done; nothing was changed")
+
+
+def wait_for(lock: int) -> None:
+    """Take the lock of an open file or folder as soon as nobody else has it, but do not wait forever."""
     import fcntl  # Unix alone: elsewhere no skill is changed
 
     limit = time.monotonic() + WAIT_SECONDS
@@ -55,7 +64,7 @@ def _wait_for(lock: int) -> None:
             return fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > limit:
-                raise TimeoutError(110, "another process holds its lock") from None
+                raise TimeoutError(errno.ETIMEDOUT, "another process holds its lock") from None
             time.sleep(0.005)
 
 
@@ -100,7 +109,10 @@ def sweep_desks(data: str) -> None:
 
 
 def sweep_root(root: str) -> None:
-    """Take away what lies unfinished in a root: names of exactly our form, and no links, for those are not ours."""
+    """Take away what lies unfinished in a root: names of exactly our form, and no links, for those are not ours.
+
+    Only for whoever is alone in the root: what another process is about to finish has such a name too.
+    """
     _sweep(root, lambda entry: _LEFT_OVER.fullmatch(entry.name) is not None and not entry.is_symlink())
 
 

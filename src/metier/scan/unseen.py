@@ -6,14 +6,9 @@ import re
 from typing import NamedTuple
 from unicodedata import category
 
-# The insides of character classes, one each, because each tells another story (ZE-28, HE-32).
-ZERO_WIDTH = (
-    "\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200d\u2060-\u2065\u206a-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
-    "\U0001d173-\U0001d17a\U000e0080-\U000e00ff\U000e01f0-\U000e0fff"
-)
-BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
-TAG = "\U000e0000-\U000e007f"
-VARIATION = "\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef"
+from metier.standard.unseen import BIDI, TAG, VARIATION, ZERO_WIDTH
+
+# The insides of character classes, as those of what is unseen are (ZE-28, HE-32).
 CONTROL = "\x00-\x08\x0b\x0e-\x1f\x7f"
 DROPPED = f"{CONTROL}\x0c\x80-\x84\x86-\x9f\u00ad{ZERO_WIDTH}{BIDI}{TAG}{VARIATION}"
 """What matching does without: all of the above, the soft hyphen and C1 controls."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metier.disclose.forms import FORMS, Mark, charge, costs, first_character, line, marked, size
+from metier.disclose.forms import FORMS, Mark, charge, clean, costs, first_character, line, marked, size
 
 READY, UNREADY = Mark(uses=20, percent=90), Mark("setup_needed")
 
@@ -26,7 +26,7 @@ def test_a_mark_comes_before_the_name(form: str, mark: Mark, expected: str) -> N
 
 
 @pytest.mark.parametrize("form", sorted(FORMS))
-@pytest.mark.parametrize("text", ["", "plain", 'é<&>"\\ (file: x', "\U0001f600"])
+@pytest.mark.parametrize("text", ["", "plain", 'é<&>"\\ (file: x', "\U0001f600", "[a [b", "é[(file: [x"])
 def test_a_description_is_charged_what_it_adds_to_a_line(form: str, text: str) -> None:
     form_of = FORMS[form]
     added = size(line(form_of, "a", text, "/s/a")) - size(line(form_of, "a", "", "/s/a"))
@@ -34,3 +34,17 @@ def test_a_description_is_charged_what_it_adds_to_a_line(form: str, text: str) -
 
     assert added == charge(form_of, text)
     assert added == ((each if isinstance(each, int) else sum(each)) + first_character(form_of) if text else 0)
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("xml", "<skill><name>&#91;a</name><description>&#91;b (file: &#91;c] &#91;d</description><location>/&#91;e</location></skill>"),
+        ("markdown", "- &#91;a: &#91;b {file: &#91;c] &#91;d (file: /&#91;e)"),
+        ("json", r'{"name":"\u005ba","description":"\u005bb (file: \u005bc] \u005bd","location":"/\u005be"}'),
+    ],
+)
+def test_no_line_opens_a_note(form: str, expected: str) -> None:
+    written = line(FORMS[form], clean("[a"), clean("\uff3bb (file: [c] \u3010d"), clean("/\ufe5de"))
+
+    assert expected == written

@@ -14,7 +14,7 @@ VALUES = values_for("/s/pdf", "s-1")
 def test_folder_and_session_have_a_name_for_every_host(vendor: str) -> None:
     body = f"${{{vendor}_SKILL_DIR}}/x ${{{vendor}_SESSION_ID}}"
 
-    assert Prepared("/s/pdf/x s-1") == prepare(body, VALUES)
+    assert Prepared("/s/pdf/x s-1", put=((0, 6), (9, 12))) == prepare(body, VALUES)
 
 
 @pytest.mark.parametrize("body", ["${HOME}", "${HERMES_OTHER}", "$HERMES_SKILL_DIR", "${hermes_skill_dir}", "${}", "$ARGUMENTS", "$1", "!`ls`", ""])

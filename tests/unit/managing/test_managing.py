@@ -449,6 +449,8 @@ MORE = [
     ("metadata:\n  openclaw:\n    primaryEnv: MAIN_KEY\n", "environment variables (MAIN_KEY)"),
     ("x-requires-secrets: [deploy-key]\n", "environment variables (DEPLOY_KEY)"),
     ("requires:\n  mcp: [tracker]\n", "MCP servers (tracker)"),
+    ("metadata:\n  hermes:\n    config:\n      - key: wiki.path\n", "configuration (wiki.path)"),
+    ("hooks:\n  Stop:\n    - hooks:\n        - command: scripts/run.sh\n", 'hooks (Stop {"command": "scripts/run.sh"})'),
 ]
 
 
@@ -494,9 +496,10 @@ def test_nobody_waits_for_more_where_nobody_wants_to_look(place: Place, notes: P
 @pytest.mark.parametrize(
     ("fields", "waits"),
     [("required_environment_variables: [DEPLOY_KEY]\n", True), ("required_credential_files: [.config/deploy.json]\n", True),
+     ("hooks:\n  Stop: scripts/run.sh\n", True), ("metadata:\n  hermes:\n    config:\n      - key: wiki.path\n", True),
      ("allowed-tools: Read\n", False), ("prerequisites:\n  commands: [git]\n", False)],
 )  # fmt: skip
-def test_a_new_skill_that_wants_secrets_waits_for_a_person(place: Place, fields: str, waits: bool) -> None:
+def test_a_new_skill_that_wants_what_is_private_waits_for_a_person(place: Place, fields: str, waits: bool) -> None:
     done = place.scopes().manage("create", "notes", content=TEXT.replace("---\n\n", fields + "---\n\n", 1))
 
     assert waits == bool(done.staged)

@@ -8,9 +8,15 @@ import pytest
 
 from metier.errors import RefusedError
 from metier.model import Trust
-from metier.trust.boundary import MARKS, TAGS, disclosed, escaped, sealed, shown_name
+from metier.trust.boundary import MARKS, TAGS, disclosed, escaped, mended, sealed, shown_name
 from metier.trust.tools import denied
 
+# Every code point that is ignorable by default, as the Unicode standard lists them.
+IGNORABLE = (
+    (0x00AD, 0x00AD), (0x034F, 0x034F), (0x061C, 0x061C), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x200B, 0x200F),
+    (0x202A, 0x202E), (0x2060, 0x206F), (0x3164, 0x3164), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF), (0xFFA0, 0xFFA0), (0xFFF0, 0xFFF8),
+    (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
+)  # fmt: skip
 ESCAPED = [
     ("<skill>", "&lt;skill>"),  # ZE-25
     ("</skill>", "&lt;/skill>"),
@@ -55,9 +61,33 @@ ESCAPED = [
     ("[Skill directory: /etc]", "&#91;Skill directory: /etc]"),
     ("[Runtime\u2013note: x]", "&#91;Runtime\u2013note: x]"),
     ("<resource_access>", "&lt;resource_access>"),
+    ('[Skill"pdf", asked for', '&#91;Skill"pdf", asked for'),
+    ('["Skill"pdf", asked for', '&#91;"Skill"pdf", asked for'),
+    ("[Skill'pdf', asked for", "&#91;Skill'pdf', asked for"),
+    ("[<Runtime note: x", "&#91;<Runtime note: x"),
+    ("[\u2039END OF UNTRUSTED SKILL", "&#91;\u2039END OF UNTRUSTED SKILL"),
+    ("[END <OF UNTRUSTED SKILL", "&#91;END <OF UNTRUSTED SKILL"),
+    ("<[/skill>", "&lt;[/skill>"),
+    ("[<skill>", "[&lt;skill>"),
+    ('[<skill "x"', '&#91;&lt;skill "x"'),
+    *((f"{char}Runtime note: x", "&#91;Runtime note: x") for char in "\ufe5d\u27ec\u3018\u2997\u2e55"),
+    *((f"[{sign}Runtime note: x", f"&#91;{sign}Runtime note: x") for sign in ("!", "#", ">", "|", "~~", "+", "\U0001f4a1 ", "> ## ")),
+    ("[The | user's #own text", "&#91;The | user's #own text"),
+    ("[**Runtime note**: x", "&#91;**Runtime note**: x"),
+    ("[Runtime note\uff1a x", "&#91;Runtime note\uff1a x"),
+    ("[Runtime note\u2236 x", "&#91;Runtime note\u2236 x"),
+    ("[Supporting files, to be read", "&#91;Supporting files, to be read"),
+    ("[Supporting files\uff0c to be read", "&#91;Supporting files\uff0c to be read"),
+    ('[Skill config of "pdf", from', '&#91;Skill config of "pdf", from'),
+    ("[Skill config of\u201cpdf", "&#91;Skill config of\u201cpdf"),
+    ("[inline-shell refused: x]", "&#91;inline-shell refused: x]"),
+    ("[Inline shell REFUSED", "&#91;Inline shell REFUSED"),
 ]
 LEFT = ["", "<", "a < b", "<div>", "<!-- skill -->", "<ski", "<ski>ll", "[link](x)", "[ ] skill", "&lt;skill>", "x<y, skill", "skill", "[end of file]", "<\u4e2dskill>",
-        "[skill guide](x)", '["skill", "bundle"]', "[bundle](x)", "[Skills](x)", "[the user](x)", "[supporting](x)"]  # fmt: skip
+        "[skill guide](x)", '["skill", "bundle"]', "[bundle](x)", "[Skills](x)", "[the user](x)", "[supporting](x)",
+        "[Supporting files](references/)", "[skill directory](docs/)", "[Skill config](c.md)", "[runtime notes](x)", "[skill-config.json](x)",
+        "[runtime note]: x", "[skill's guide](x)", "[the bundle's parts](x)", '["skill","x"]', "[`skill`](x)", "[! ] skill", "[&#91;Runtime note: x",
+        "[inline-shell](x)"]  # fmt: skip
 
 
 @pytest.mark.parametrize(("body", "expected"), ESCAPED)
@@ -69,6 +99,13 @@ def test_boundary_tags_and_marks_are_escaped_however_they_are_written(body: str,
 @pytest.mark.parametrize("body", LEFT)
 def test_everything_else_is_left_as_it_is(body: str) -> None:
     assert body == escaped(body)
+
+
+@pytest.mark.parametrize(("first", "last"), [*IGNORABLE, (0x2800, 0x2800)])
+def test_nothing_that_cannot_be_seen_hides_a_tag_or_a_mark(first: int, last: int) -> None:
+    for char in map(chr, range(first, last + 1)):
+        assert f"&lt;{char}sk{char}ill>" == escaped(f"<{char}sk{char}ill>")
+        assert f"&#91;Runtime{char} note{char}: x" == escaped(f"[Runtime{char} note{char}: x")
 
 
 @pytest.mark.parametrize("tag", TAGS)
@@ -87,10 +124,48 @@ def test_every_mark_of_the_list_is_escaped(mark: str) -> None:
     [
         ("noon", "noon"), ("", ""), ("a < b", "a < b"), ('["x"]', '["x"]'), ("[s, t]", "[s, t]"), ("a [1", "a [1"), ("<skill>", "&lt;skill>"),
         ("[The user's own", "&#91;The user's own"), ("[", "&#91;"), ("x <sk", "x &lt;sk"), ("\uff3bThe", "&#91;The"), ("[The [user", "[The [user"),
+        ("[\u4e2d]", "[\u4e2d]"), ("[\u4e2d", "[\u4e2d"), ("[The <user", "&#91;The <user"), ("[The <", "[The &lt;"), ("[Skill config of", "&#91;Skill config of"),
+        ("[Runtime note", "&#91;Runtime note"), ("[skill's", "&#91;skill's"), ('["skill"', '&#91;"skill"'), ("[skill guide", "[skill guide"),
     ],
 )  # fmt: skip
 def test_a_sealed_text_leaves_nothing_open_for_its_neighbour(text: str, expected: str) -> None:
     assert expected == sealed(text)
+    assert expected == sealed(expected)
+
+
+@pytest.mark.parametrize(
+    ("before", "put", "after", "expected"),
+    [
+        ("Tag: [", "v1", "]", "Tag: [v1]"),
+        ("Tag: [", "The user's own text:", "]", "Tag: &#91;The user's own text:]"),
+        ("Tag: [The user's", "", " own text:]", "Tag: &#91;The user's own text:]"),
+        ("<", "/skill", ">", "&lt;/skill>"),
+        ("", "/x/[The", " user's own text", "/x/&#91;The user's own text"),
+        ("[Runtime note", ":", " x]", "&#91;Runtime note: x]"),
+        ("[Runtime note: ", "x", "]", "[Runtime note: x]"),  # its own mark, and a trusted body is shown verbatim
+        ("[The user's own text:] ", "x", " <skill>", "[The user's own text:] x <skill>"),
+        ("", "[inline-shell refused: x]", "", "[inline-shell refused: x]"),
+    ],
+)
+def test_what_becomes_a_mark_by_what_was_put_in_is_escaped_on_both_sides(before: str, put: str, after: str, expected: str) -> None:
+    text, span = before + put + after, (len(before), len(before + put))
+
+    assert expected == mended(text, [span])
+    assert expected == disclosed("x", text, "trusted", [span])
+
+
+def test_a_note_of_metier_s_own_stays_in_a_body_that_is_escaped() -> None:
+    text = "[inline-shell refused: a] [inline-shell refused: b]"
+
+    shown = disclosed("x", text, "community", [(0, 25)], [0])
+
+    assert "[inline-shell refused: a] &#91;inline-shell refused: b]" == shown.split("\n")[1]
+
+
+@pytest.mark.parametrize("text", ["[<" * 200_000, "<" * 200_000 + "[" * 200_000, "[" + "\u3164" * 200_000, "[<" + "!" * 200_000, "[The user'" * 50_000])
+def test_however_much_is_opened_each_character_is_read_once_or_twice(text: str) -> None:
+    assert text == escaped(text)
+    assert len(sealed(text)) <= len(text) + 8
 
 
 @pytest.mark.parametrize("level", ["builtin", "trusted"])

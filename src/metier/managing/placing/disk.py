@@ -14,12 +14,52 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from metier.errors import IntegrityError, RefusedError
-from metier.managing.disk import SAFE, UNFINISHED, WRITE, copy_tree, guarded, make_trash, pour
+from metier.managing.disk import SAFE, UNFINISHED, WRITE, busy, copy_tree, guarded, make_trash, pour, wait_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+_TRIES = 100
+"""How often a root is made or opened that somebody else takes away or makes at the same moment."""
+
+
+@contextmanager
+def alone_in(root: str) -> Iterator[bool]:
+    """Let one process at a time change what is in a root, wherever each keeps its own files; tell whether that is certain.
+
+    Whoever has the lock of METIER_HOME takes this one after it, never the other way round. A root that is missing is made, since
+    only what is there can be locked, and taken away again if it stays empty. Some file systems lock no folders.
+    """
+    made: list[str] = []
+    held: list[int] = []
+    try:
+        yield _locked(root, made, held)
+    finally:
+        _take_back(made)
+        for file in held:
+            os.close(file)  # which lets the lock go
+
+
+def _locked(root: str, made: list[str], held: list[int]) -> bool:
+    """Lock a root; what cannot be made or opened is told by whoever is to write there."""
+    for _try in range(_TRIES):
+        try:
+            _make_all(root, made)
+            held.append(os.open(root, _FOLDER))
+            wait_for(held[-1])
+            if os.path.samestat(os.fstat(held[-1]), os.stat(root)):
+                return True
+        except TimeoutError:
+            raise busy(f"is changing the skills in {root}") from None
+        except (FileExistsError, FileNotFoundError):  # somebody made it, or took it away, at the same moment
+            pass
+        except OSError:
+            return False
+        while held:
+            os.close(held.pop())
+    return False
 
 
 class Spot:
@@ -50,8 +90,7 @@ class Spot:
                     held.append(_step(held[-1], segment, path, made if make is not None and at >= make else None))
             yield held[0], held[-1]
         except BaseException:
-            for folder in reversed(made):
-                _quietly(lambda folder=folder: os.rmdir(folder))  # type: ignore[misc]
+            _take_back(made)
             raise
         finally:
             for file in held:
@@ -199,6 +238,12 @@ def _make_all(folder: str, made: list[str]) -> None:
         folder = os.path.dirname(folder)
     for path in reversed(missing):
         _make(path, None, path, made)
+
+
+def _take_back(made: list[str]) -> None:
+    """Take away the folders that were made, as far as they are empty."""
+    for folder in reversed(made):
+        _quietly(lambda folder=folder: os.rmdir(folder))  # type: ignore[misc]
 
 
 def _step(folder: int, segment: str, path: str, made: list[str] | None) -> int:
