@@ -142,7 +142,7 @@ def test_a_root_that_does_not_exist_is_no_error_and_seen_when_it_appears(place: 
     listener = Listener()
     with place.open(place.base / "later") as library, library.watch(listener) as watcher:
         skill(place.base / "later" / "pdf")
-        listener.added(place.base / "later" / "pdf")
+        assert listener.added(place.base / "later" / "pdf")
 
         assert ("", ["pdf"]) == (watcher.trouble, names(library.skills()))
 

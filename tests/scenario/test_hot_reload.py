@@ -75,19 +75,19 @@ def test_every_kind_of_edit_becomes_an_event_and_the_library_is_current_when_it_
     library: Library, listener: Listener, root: Path
 ) -> None:
     rewritten(root / "alpha", "Edited.")
-    listener.changed(root / "alpha")
+    assert listener.changed(root / "alpha")
     edited = library.resolve("alpha").description
 
     rewritten(root / "new", "New.")
-    listener.added(root / "new")
+    assert listener.added(root / "new")
     added = library.resolve("new").description
 
     (root / "beta").rename(root / "bravo")
-    listener.removed(root / "beta")
+    assert listener.removed(root / "beta")
     renamed = [card.path for card in library.skills(all=True)]
 
     shutil.rmtree(root / "gamma")
-    listener.removed(root / "gamma")
+    assert listener.removed(root / "gamma")
     left = {card.path.rpartition("/")[2] for card in library.skills(all=True)}
 
     assert ("Edited.", "New.") == (edited, added)
@@ -124,9 +124,9 @@ def test_a_root_that_is_made_later_is_seen(tmp_path: Path, home: Home, listener:
         before = library.skills()
 
         folder = skill("not/yet/alpha")
-        listener.added(folder)
+        assert listener.added(folder)
         rewritten(folder, "Edited.")
-        listener.changed(folder)
+        assert listener.changed(folder)
 
         assert ([], "notices", "") == (before, watcher.mode, watcher.trouble)
         assert "Edited." == library.resolve("alpha").description
@@ -137,7 +137,7 @@ def test_a_configuration_that_changes_is_an_event_too(library: Library, listener
     with metier.open(roots=[str(root)], env=library.env, cwd=root.parent) as other:
         other.disable("alpha")
 
-    listener.changed(root / "alpha")
+    assert listener.changed(root / "alpha")
 
     assert ["beta", "gamma"] == [card.name for card in library.skills()]
 
@@ -150,46 +150,46 @@ def test_what_lies_behind_a_link_that_was_made_later_is_heard_of(listener: Liste
     target = skill("out/one")
 
     (root / "linked").symlink_to(target)
-    listener.added(root / "linked")
+    assert listener.added(root / "linked")
     for text in ("one", "two"):
         (target / "data.txt").write_text(text)
-        listener.changed(root / "linked")
+        assert listener.changed(root / "linked")
 
 
 @pytest.mark.usefixtures("watcher")
 def test_a_link_that_leads_elsewhere_is_a_change_and_what_is_there_is_heard_of(library: Library, listener: Listener, root: Path, skill: Writer) -> None:
     first, second = skill("out/one"), skill("out/two", description="The second.")
     (root / "linked").symlink_to(first)
-    listener.added(root / "linked")
+    assert listener.added(root / "linked")
 
     (root / "new").symlink_to(second)
     (root / "new").replace(root / "linked")
     listener.until(lambda _change: "The second." in {card.description for card in library.skills()})
     for text in ("one", "two"):
         (second / "data.txt").write_text(text)
-        listener.changed(root / "linked")
+        assert listener.changed(root / "linked")
 
 
 @pytest.mark.usefixtures("watcher")
 def test_a_linked_skill_that_is_removed_and_made_again_goes_and_comes_and_is_heard_of(listener: Listener, root: Path, skill: Writer) -> None:
     (root / "linked").symlink_to(skill("out/one"))
-    listener.added(root / "linked")
+    assert listener.added(root / "linked")
 
     shutil.rmtree(root.parent / "out" / "one")
-    listener.removed(root / "linked")
+    assert listener.removed(root / "linked")
     target = skill("out/one")
-    listener.added(root / "linked")
+    assert listener.added(root / "linked")
     (target / "data.txt").write_text("one")
-    listener.changed(root / "linked")
+    assert listener.changed(root / "linked")
 
 
 def test_a_link_that_led_nowhere_is_heard_of_when_it_leads_somewhere(library: Library, listener: Listener, root: Path, skill: Writer) -> None:
     (root / "linked").symlink_to(root.parent / "not" / "yet" / "one")
     with library.watch(listener):
         target = skill("not/yet/one")
-        listener.added(root / "linked")
+        assert listener.added(root / "linked")
         (target / "data.txt").write_text("one")
-        listener.changed(root / "linked")
+        assert listener.changed(root / "linked")
 
 
 def test_a_skill_that_several_links_lead_to_is_heard_of_by_whichever_the_library_lists(
@@ -202,9 +202,9 @@ def test_a_skill_that_several_links_lead_to_is_heard_of_by_whichever_the_library
         (listed,) = (card.path for card in library.skills(all=True) if card.path in {f"{root}/{name}" for name in ("zeta", "eta", "theta")})
 
         (root.parent / "out" / "one" / "data.txt").write_text("one")
-        listener.changed(listed)
+        assert listener.changed(listed)
         (root / "alpha" / "data.txt").write_text("one")
-        listener.changed(root / "alpha")
+        assert listener.changed(root / "alpha")
 
 
 def test_a_linked_folder_of_skills_is_heard_of_like_any_other(library: Library, listener: Listener, root: Path, skill: Writer) -> None:
@@ -212,9 +212,9 @@ def test_a_linked_folder_of_skills_is_heard_of_like_any_other(library: Library, 
     (root / "team").symlink_to(root.parent / "out" / "team")
     with library.watch(listener):
         (skill("out/team/two") / "data.txt").write_text("one")
-        listener.added(root / "team" / "two")
+        assert listener.added(root / "team" / "two")
         (root.parent / "out" / "team" / "one" / "data.txt").write_text("one")
-        listener.changed(root / "team" / "one")
+        assert listener.changed(root / "team" / "one")
 
 
 # --- what belongs to a skill, and to a conversation
@@ -226,9 +226,9 @@ def test_a_file_that_is_part_of_the_digest_counts_whatever_it_is_called(name: st
     (root / "alpha" / name).parent.mkdir(exist_ok=True)
 
     (root / "alpha" / name).write_text("x")
-    listener.changed(root / "alpha")
+    assert listener.changed(root / "alpha")
     (root / "alpha" / name).unlink()
-    listener.changed(root / "alpha")
+    assert listener.changed(root / "alpha")
 
 
 @pytest.mark.usefixtures("watcher")
@@ -237,7 +237,7 @@ def test_no_change_is_lost_to_another_conversation(library: Library, listener: L
         folder = skill(f"root/new-{number}")
         library.begin_session()
         library.skills()
-        listener.added(folder)
+        assert listener.added(folder)
 
 
 @pytest.mark.usefixtures("watcher")
@@ -246,7 +246,7 @@ def test_no_change_is_lost_to_a_secret_that_was_given(library: Library, listener
     library.forget()
     library.skills()
 
-    listener.added(folder)
+    assert listener.added(folder)
 
 
 # --- what hangs on a skill
@@ -277,7 +277,7 @@ def test_a_skill_loaded_again_after_an_edit_gives_the_new_words(library: Library
     reading.load_for_model(library, "alpha")
 
     rewritten(root / "alpha", "Something new.")
-    listener.changed(root / "alpha")
+    assert listener.changed(root / "alpha")
     loaded = reading.load_for_model(library, "alpha")
 
     assert not loaded.already
@@ -294,7 +294,7 @@ def test_loaded_modules_are_dropped_before_anybody_is_told(library: Library, lis
 
     library.dropped.append(drop)
     rewritten(root / "alpha", "Edited.")
-    listener.changed(root / "alpha")
+    assert listener.changed(root / "alpha")
 
     assert {str(root / "beta"): "another"} == modules
 
@@ -304,7 +304,7 @@ def test_the_prompt_keeps_its_beginning_over_an_edit(library: Library, listener:
         before = library.catalogue()
 
         rewritten(root / "gamma", "Another description.")
-        listener.changed(root / "gamma")
+        assert listener.changed(root / "gamma")
         after = library.catalogue(previous=before)
 
     assert before.text != after.text
@@ -362,7 +362,7 @@ def test_a_reader_keeps_the_state_it_began_with(library: Library, listener: List
         old = library.contents()
 
         rewritten(root / "alpha", "Edited.")
-        listener.changed(root / "alpha")
+        assert listener.changed(root / "alpha")
 
     assert "Edited." not in {card.description for card in old.cards}
     assert "Edited." in {card.description for card in library.contents().cards}
@@ -378,7 +378,7 @@ def test_without_the_package_the_disk_is_polled_and_that_is_said(
 
     with library.watch(listener) as watcher:
         rewritten(root / "alpha", "Edited.")
-        listener.changed(root / "alpha")
+        assert listener.changed(root / "alpha")
 
         assert ("polling", "watchfiles is not installed: pip install 'metier[watch]'") == (watcher.mode, watcher.trouble)
     (warning,) = library.warnings
@@ -427,6 +427,6 @@ def test_a_forked_process_does_without_the_watcher_and_waits_for_nobody(library:
     _child, status = os.waitpid(child, 0)
     go_on.set()
     rewritten(root / "beta", "Edited.")
-    listener.changed(root / "beta")
+    assert listener.changed(root / "beta")
 
     assert (0, "notices") == (status, watcher.mode)

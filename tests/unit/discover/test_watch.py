@@ -34,10 +34,11 @@ class Heard:
         if paths is None or paths:
             self.paths.put(paths)
 
-    def until(self, path: object) -> None:
+    def until(self, path: object) -> bool:
         """Wait until a path was told."""
         while str(path) not in (self.paths.get(timeout=PATIENCE) or ()):
             pass
+        return True
 
 
 @pytest.fixture
@@ -117,7 +118,7 @@ def test_a_file_deep_in_a_root_is_heard_of(tmp_path: Path, heard: Heard, listen:
 
     path = written(tmp_path / "root" / "pdf" / "scripts" / "run.py")
 
-    heard.until(path)
+    assert heard.until(path)
     assert ("notices", []) == (ear.mode, heard.reasons)
 
 
@@ -126,12 +127,12 @@ def test_a_root_made_later_is_heard_of_and_then_all_below_it(tmp_path: Path, hea
     listen(root)
 
     root.mkdir(parents=True)
-    heard.until(root)
+    assert heard.until(root)
     path = written(root / "pdf" / "SKILL.md")
-    heard.until(root / "pdf")
+    assert heard.until(root / "pdf")
     written(path, "more")
 
-    heard.until(path)
+    assert heard.until(path)
 
 
 def test_a_root_that_was_deleted_and_made_again_is_still_heard_of(tmp_path: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
@@ -141,10 +142,10 @@ def test_a_root_that_was_deleted_and_made_again_is_still_heard_of(tmp_path: Path
 
     for number in range(3):
         shutil.rmtree(root)
-        heard.until(root)
+        assert heard.until(root)
         root.mkdir()
-        heard.until(root)
-        heard.until(written(root / f"file-{number}.md"))
+        assert heard.until(root)
+        assert heard.until(written(root / f"file-{number}.md"))
 
     assert [] == heard.reasons
 
@@ -154,10 +155,10 @@ def test_a_single_file_is_heard_of_from_its_folder_on_and_each_time_it_is_replac
     listen(files=(file,))
 
     file.parent.mkdir()
-    heard.until(file.parent)
+    assert heard.until(file.parent)
     for number in range(3):
         written(tmp_path / "config" / "new", str(number)).replace(file)
-        heard.until(file)
+        assert heard.until(file)
 
     assert "2" == file.read_text()
 
@@ -170,7 +171,7 @@ def test_what_lies_behind_a_linked_skill_is_heard_of(tmp_path: Path, heard: Hear
 
     written(tmp_path / "elsewhere" / "pdf" / "SKILL.md", "more")
 
-    heard.until(tmp_path / "root" / "pdf" / "SKILL.md")
+    assert heard.until(tmp_path / "root" / "pdf" / "SKILL.md")
 
 
 @pytest.fixture
@@ -186,10 +187,10 @@ def test_what_lies_behind_a_link_that_was_made_later_is_heard_of(link: Path, hea
     listen(link.parent, links=(link,))
 
     link.symlink_to(link.parents[1] / "out" / "one")
-    heard.until(link)
+    assert heard.until(link)
     written(link.parents[1] / "out" / "one" / "SKILL.md", "more")
 
-    heard.until(link / "SKILL.md")
+    assert heard.until(link / "SKILL.md")
 
 
 def test_what_lies_behind_a_link_that_leads_elsewhere_now_is_heard_of(link: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
@@ -198,10 +199,10 @@ def test_what_lies_behind_a_link_that_leads_elsewhere_now_is_heard_of(link: Path
 
     (link.parent / "new").symlink_to(link.parents[1] / "out" / "two")
     (link.parent / "new").replace(link)
-    heard.until(link)
+    assert heard.until(link)
     written(link.parents[1] / "out" / "two" / "SKILL.md", "more")
 
-    heard.until(link / "SKILL.md")
+    assert heard.until(link / "SKILL.md")
 
 
 def test_a_link_over_another_link_that_leads_elsewhere_now_is_heard_of(link: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
@@ -213,10 +214,10 @@ def test_a_link_over_another_link_that_leads_elsewhere_now_is_heard_of(link: Pat
 
     (middle.parent / "new").symlink_to(link.parents[1] / "out" / "two")
     (middle.parent / "new").replace(middle)
-    heard.until(link)
+    assert heard.until(link)
     written(link.parents[1] / "out" / "two" / "SKILL.md", "more")
 
-    heard.until(link / "SKILL.md")
+    assert heard.until(link / "SKILL.md")
 
 
 def test_what_a_link_leads_to_is_heard_of_each_time_it_goes_and_comes(link: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
@@ -226,11 +227,11 @@ def test_what_a_link_leads_to_is_heard_of_each_time_it_goes_and_comes(link: Path
 
     for number in range(3):
         shutil.rmtree(target)
-        heard.until(link)
+        assert heard.until(link)
         target.mkdir()
-        heard.until(link)
+        assert heard.until(link)
         written(target / f"file-{number}.md")
-        heard.until(link / f"file-{number}.md")
+        assert heard.until(link / f"file-{number}.md")
 
     assert [] == heard.reasons
 
@@ -241,10 +242,10 @@ def test_what_a_link_led_to_in_vain_is_heard_of_when_it_appears(link: Path, hear
     listen(link.parent, links=(link,))
 
     target.mkdir(parents=True)
-    heard.until(link)
+    assert heard.until(link)
     written(target / "SKILL.md")
 
-    heard.until(link / "SKILL.md")
+    assert heard.until(link / "SKILL.md")
 
 
 def test_a_link_to_a_place_whose_name_is_no_text_ends_in_polling(link: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
@@ -274,8 +275,8 @@ def test_a_name_that_is_no_text_ends_nothing(tmp_path: Path, heard: Heard, liste
     ear = listen(root)
 
     Path(os.fsdecode(os.fsencode(root) + b"/\xff\xfe")).write_text("x")
-    heard.until(root)  # what it was cannot be told, so all of the root is looked at
-    heard.until(written(root / "pdf.md"))
+    assert heard.until(root)  # what it was cannot be told, so all of the root is looked at
+    assert heard.until(written(root / "pdf.md"))
 
     assert ("notices", []) == (ear.mode, heard.reasons)
 
@@ -300,8 +301,8 @@ def test_a_place_is_looked_at_once_more_when_it_has_become_quiet(tmp_path: Path,
 
     path = written(tmp_path / "root" / "pdf.md")
 
-    heard.until(path)
-    heard.until(path)
+    assert heard.until(path)
+    assert heard.until(path)
 
 
 # --- polling
