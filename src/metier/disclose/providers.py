@@ -9,6 +9,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, NamedTuple
 
+from metier.disclose.message import cut
 from metier.disclose.pages import HANDLE_BYTES, PAGE_BYTES, cursor_at, fingerprint, place_in
 from metier.disclose.wrap import escaped
 from metier.errors import RefusedError, UsageError
@@ -91,7 +92,8 @@ class Takings:
     def warn(self, text: str) -> None:
         """Keep a warning, cut to its bounds; beyond the fourth it is only counted."""
         if len(self.warnings) < WARNINGS:
-            self.warnings.append(cut(text, WARNING_BYTES))
+            whole = cut(text, WARNING_BYTES) == text
+            self.warnings.append(text if whole else cut(text, WARNING_BYTES - len("…".encode())) + "…")
         else:
             self.unsaid += 1
 
@@ -218,12 +220,6 @@ def one_line(text: str, length: int) -> str:
     """Give a stranger's text on one line, without what cannot be printed, and cut."""
     printable = "".join(char if char.isprintable() else " " for char in text[: 4 * length])
     return " ".join(printable.split())[:length].strip()
-
-
-def cut(text: str, size: int) -> str:
-    """Give at most so many bytes of a text, and whole characters of it."""
-    data = text[:size].encode("utf-8", "replace")
-    return text if len(data) <= size and len(text) <= size else data[: size - 3].decode("utf-8", "ignore") + "…"
 
 
 def _shown(handle: str) -> str:
