@@ -1,28 +1,22 @@
-"""The composition root: settings in, a wired `Library` out. The only file that picks adapters.
-
-Everything a door can do is one method here, so that command line, servers and programs cannot drift apart.
-"""
+"""A library and all its verbs: what a door can do is one method here, so that command line, servers and programs cannot drift."""
 
 from __future__ import annotations
 
 import os
-import sys
 import time
 
-from metier import __version__, configuration, pipeline
-from metier.catalogue.disk import DiskShelf, NoShelf
-from metier.catalogue.snapshot import FORMAT
+from metier import configuration, pipeline
+from metier.catalogue.disk import NoShelf
 from metier.discover import disk, env as host
 from metier.discover.agents import agent_asked
 from metier.discover.scopes import given_roots
 from metier.errors import ConfigError, NotFoundError, RefusedError, UsageError
-from metier.finding import Finder
 from metier.light import TYPE_CHECKING
-from metier.session import Session
+from metier.wiring import Wired
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from types import TracebackType
+    from datetime import datetime
     from typing import Any
 
     from metier.audit.chain import Record
@@ -30,20 +24,21 @@ if TYPE_CHECKING:
     from metier.diagnosis import Report
     from metier.disclose.catalogue import Disclosure
     from metier.disclose.pages import Page
-    from metier.discover.agents import Agent
     from metier.expanding import Expanded, Preloaded, SlashCommand
     from metier.managing import Managed
-    from metier.model import Body, Card, Change, Checked, Digest, File, Root, Why
+    from metier.model import Body, Card, Change, Checked, Digest, File, Why
     from metier.offers import Package, Section
-    from metier.ports import Analyzer, Counter, Drafts, Provider, Ranker, Runner, Sandbox
+    from metier.ports import Analyzer
     from metier.preparing import Ask, Prepared, RunPlan, Vault
     from metier.providing import Gathered
     from metier.reading import Loaded
-    from metier.settings import Rule, Settings, Source
+    from metier.route.observed import Observation, Observed, Watched
+    from metier.route.triggers import Dispatched, Match
+    from metier.settings import Rule
     from metier.terms import Scanned
-    from metier.trust.policy import Policy as TrustPolicy
     from metier.usage.report import Usage
     from metier.vetting import Trusted, Verb
+    from metier.wanted import Confusion, Hit, Indexed
     from metier.watching import Watcher
 
 def open_library(  # noqa: PLR0913 - each is one way to open it, by name
@@ -86,62 +81,8 @@ def _working_folder() -> str:
         raise NotFoundError("the working folder no longer exists", hint="change to another folder, or use -C DIR") from error
 
 
-class Library(Finder):
+class Library(Wired):
     """The skills of this machine, for one way of asking. Nothing is read before the first question."""
-
-    def __init__(
-        self, env: Mapping[str, str], cwd: str, home: str | None, agent: Agent | None, given: tuple[Root, ...] | None,
-        rules: tuple[Rule, ...],
-    ) -> None:  # fmt: skip
-        """Read the configuration and find the project; look at no skill yet."""
-        self.env, self.cwd, self.agent, self.given, self.rules = env, cwd, agent, given, rules
-        self.home, self.platform = home, sys.platform
-        self.data = host.data_folder(env, self.home)
-        self.config = host.config_file(env, self.home)
-        self.warnings: list[str] = []
-        self.sources: tuple[Source, ...] = ()
-        self.settings, self.project = configuration.read(self)
-        self.shelf = DiskShelf(f"{self.data}/index", self.home) if self.data else NoShelf()
-        self.machine = host.HostMachine(env, self.home, self.project)
-        self.machine.given, self.machine.refused = lambda: self.session.secrets, lambda: self.settings.secrets_refused
-        self.progress: Callable[[str, int], None] = lambda _what, _count: None
-        """Told how far long work has come; a door may put a meter here."""
-        self.later: list[Callable[[], None]] = []
-        """What waits until after the answer."""
-        self.analyzers: tuple[Analyzer, ...] = ()
-        self.session = Session(os.urandom(8).hex(), os.urandom(16))
-        self.counter: Counter | None = None
-        """Counts tokens exactly, where the estimate will not do."""
-        self.ranker: Ranker | None = None
-        self.sandbox: Sandbox | None = None
-        self.runner: Runner | None = None
-        self.drafts: Drafts | None = None
-        self.providers: tuple[Provider, ...] = ()
-        self.edition = f"{__version__}/{FORMAT}/{sys.implementation.cache_tag}"
-        self.ports = pipeline.Ports(disk, self.shelf, self.machine, time.time_ns, lambda: os.urandom(16),
-                                    lambda count: self.progress("folders", count), self.later.append, self.edition)  # fmt: skip
-        self._trusting: tuple[Settings, TrustPolicy] | None = None
-
-    def __enter__(self) -> Library:
-        """Use the library in a `with` block."""
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        """Let go of everything."""
-        self.close()
-
-    def close(self) -> None:
-        """End what watches for it, write down what was learnt, and let go of it."""
-        while self.closing:
-            self.closing[-1]()
-        self.settle()
-        self.forget()
-
-    def begin_session(self, name: str = "") -> Session:
-        """Begin anew: no skill was loaded yet, nothing was asked for, no secret is held."""
-        self.session = Session(name or os.urandom(8).hex(), os.urandom(16))
-        self.rejudge()  # what was ready with the old one's secrets may not be any more
-        return self.session
 
     def as_agent(self, agent: str | None) -> Library:
         """Open the same place as another agent sees it, or as metier does."""
@@ -216,6 +157,47 @@ class Library(Finder):
             lambda: pipeline.catalogue(pipeline.glance(self.roots(), self._limits, bare), self._policy, bare),
             lambda: Library(self.env, self.cwd, self.home, self.agent, self.given, self.rules).contents(),
         ))  # fmt: skip
+
+    # --- finding the one that fits
+
+    def find(
+        self, task: str, limit: int = 10, *, scope: str | None = None, category: str | None = None, states: Iterable[str] = (),
+        tags: Iterable[str] = (), unfinished: bool = False,
+    ) -> list[Hit]:  # fmt: skip
+        """Give the skills that fit a task, the best first, each with what made it rank; `unfinished` while somebody types it."""
+        from metier import routing
+
+        return routing.find(self, task, routing.Wish(limit, scope, category, tuple(states), tuple(tags), unfinished))
+
+    def index(self) -> Indexed:
+        """Bring the index that `find` searches up to date, its vectors too, however long that takes."""
+        from metier import routing
+
+        return routing.index(self)
+
+    def confusable(self, least: float | None = None) -> Confusion:
+        """Give the pairs of skills that answer the same tasks, the closest first, and which could not be compared (ZE-34)."""
+        from metier import routing
+
+        return routing.confusable(self, least)
+
+    def matches(self, task: str) -> list[Match]:
+        """Give the skills of which a trigger phrase stands in a task, the longest phrase first (CO-12)."""
+        from metier import triggering
+
+        return triggering.matches(self, task)
+
+    def dispatch(self, task: str, attempt: Callable[[Match], str | None]) -> Dispatched:
+        """Offer a task to the skills whose triggers it has, one after the other, until one takes it (CO-19)."""
+        from metier import triggering
+
+        return triggering.dispatch(self, task, attempt)
+
+    def observe(self, seen: Observation, now: datetime, consent: Callable[[Watched], bool]) -> list[Observed]:
+        """Hold what was observed against the observation triggers of all skills: which fire, and why the others do not (CO-22)."""
+        from metier import triggering
+
+        return triggering.observe(self, seen, now, consent)
 
     # --- telling a model
 
@@ -312,13 +294,6 @@ class Library(Finder):
         from metier import judging
 
         return judging.write_baseline(self, file, scanned)
-
-    @property
-    def trust_policy(self) -> TrustPolicy:
-        """What configuration says about trust."""
-        if self._trusting is None or self._trusting[0] is not self.settings:
-            self._trusting = self.settings, configuration.trust_policy(self)
-        return self._trusting[1]
 
     def trust(self, name: str, action: Verb = "show", *, reason: str = "", accept_dangerous: bool = False) -> Trusted:
         """Give the decision on a skill, or make one about its bytes as they are now: approve, quarantine, block, unblock."""

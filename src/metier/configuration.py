@@ -13,14 +13,14 @@ from metier.light import TYPE_CHECKING
 from metier.settings import ELSEWHERE, merge
 
 if TYPE_CHECKING:
-    from metier.app import Library
+    from metier.wiring import Wired
     from metier.finding import Finder
     from metier.ports import Analyzer
     from metier.settings import Settings, Source
     from metier.trust.policy import Policy
 
 
-def read(library: Library) -> tuple[Settings, str]:
+def read(library: Wired) -> tuple[Settings, str]:
     """Merge the layers of configuration that hold here, and find the project."""
     sources = [source for source in (
         host.read_config(host.ORGANISATION_CONFIG, "organisation"),
@@ -37,7 +37,7 @@ def read(library: Library) -> tuple[Settings, str]:
     return settings._replace(rules=tuple(host.canonical_rule(rule, library.home) for rule in settings.rules)), project
 
 
-def _project_source(library: Library, project: str) -> Source | None:
+def _project_source(library: Wired, project: str) -> Source | None:
     """Read the project's own file. A stranger's broken file is a warning, never the end of a listing."""
     try:
         return host.read_config(f"{project}/{host.PROJECT_CONFIG}", "project")
@@ -61,12 +61,12 @@ def packages(library: Finder) -> tuple[str, ...]:
     return tuple(found)
 
 
-def trust_sources(library: Library) -> list[Source]:
+def trust_sources(library: Wired) -> list[Source]:
     """Give the configuration files that speak of trust, weakest first."""
     return [source for source in library.sources if ELSEWHERE in source.values]
 
 
-def trust_policy(library: Library) -> Policy:
+def trust_policy(library: Wired) -> Policy:
     """Read the `[trust]` tables of all layers."""
     from metier.trust.config import read_trust
     from metier.trust.policy import Policy
@@ -77,7 +77,7 @@ def trust_policy(library: Library) -> Policy:
     return policy
 
 
-def analyzers(library: Library) -> tuple[Analyzer, ...]:
+def analyzers(library: Wired) -> tuple[Analyzer, ...]:
     """Give the analyzers that a scan uses beside its own: the caller's, and the rules that configuration names."""
     if not library.settings.scan_rules:
         return library.analyzers

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from metier.app import Library
     from metier.model import Why
+    from metier.ports import Ranker
     from metier.settings import Prompting
 
 BUDGET = 2_000
@@ -53,12 +54,21 @@ def catalogue(library: Library, wish: Wish) -> Disclosure:
     budget = budget_of(wish.budget, window, prompt)
     cards = [card for card in library.contents().cards if card[7] == "visible"] if prompt.include else []
     compact = mode == "compact" or (mode == "auto" and 0 < window < SMALL_WINDOW)
-    telling = Telling(budget, form, compact, frozenset(prompt.names_only), wish.task, library.ranker, library.counter)
+    telling = Telling(budget, form, compact, frozenset(prompt.names_only), wish.task, _ranker(library, wish), library.counter)
     if prompt.reliability:
         from metier import counting
 
         telling = telling._replace(stats=counting.stats_of(library))
     return disclose(ordered(cards, prompt.order), telling, _previous(wish.previous))
+
+
+def _ranker(library: Library, wish: Wish) -> Ranker | None:
+    """Give what chooses skills for a task: without a task nothing of it is loaded."""
+    if library.ranker is not None or not wish.task.strip():
+        return library.ranker
+    from metier.routing import Router
+
+    return Router(library)
 
 
 def _previous(given: object) -> Disclosure | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
 
     from metier.model import Card, Digest, Head, Key, Listing, Said
     from metier.offers import Draft, Package
     from metier.scan.rule import Hit, Rule
+    from metier.wanted import Asked, Candidate, Floats, Text
 
 class Disk(Protocol):
     """The disk as far as finding skills needs it. A path that cannot be read is an answer, not an exception."""
@@ -126,6 +127,45 @@ class Ranker(Protocol):
 
     def rank(self, task: str, cards: Sequence[Card]) -> Sequence[Card]:
         """Give the cards that fit, best first; those that do not fit may be left out."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors: what means the same lies close together."""
+
+    @property
+    def name(self) -> str:
+        """The model and its version: vectors of two models are never compared."""
+
+    def queries(self, texts: Sequence[str]) -> Floats:
+        """Give a vector of unit length for each thing that somebody asks for."""
+
+    def passages(self, texts: Sequence[str]) -> Floats:
+        """Give a vector of unit length for each piece of a skill."""
+
+
+class Engine(Protocol):
+    """Finds candidates among many skills. The embedded one keeps its index in files; a server may keep it in a database."""
+
+    def known(self) -> Mapping[str, bytes]:
+        """Give the path of every skill in the index, with the stamp it had when it was read."""
+
+    def triggers(self) -> Mapping[str, tuple[str, ...]]:
+        """Give the phrases of every skill that declares some, by path."""
+
+    def build(self, texts: Iterable[Text]) -> None:
+        """Begin anew with these skills and no others."""
+
+    def update(self, texts: Iterable[Text], gone: Iterable[str]) -> None:
+        """Put skills in, in the place of what had their paths, and take others out; the rest is not touched."""
+
+    def without_vectors(self, model: str) -> Sequence[str]:
+        """Give the paths of skills that have no vectors of this model yet."""
+
+    def add_vectors(self, model: str, vectors: Iterable[tuple[str, Floats]]) -> None:
+        """Keep the vectors of skills: of each its card first, then its passages."""
+
+    def query(self, asked: Asked) -> Sequence[Candidate]:
+        """Give the skills that may fit, each once, with what speaks for each."""
 
 
 class SecretStore(Protocol):

@@ -34,6 +34,10 @@ PROMPT_ORDER: tuple[Scope, ...] = ("system", "admin", "project", "user", "plugin
 """In which order a prompt lists scopes (CX-53); what is not named comes after."""
 
 
+MOST_WEIGHT = 10
+"""The most that a weight of `route` may be: far more than words ever give."""
+
+
 class Prompting(NamedTuple):
     """How skills are told to a model."""
 
@@ -58,6 +62,27 @@ class Managing(NamedTuple):
     """`never`, `caution` (what a scan does not call safe) or `always`: which changes wait for a person."""
     pinned: tuple[str, ...] = ()
     """Skills that no agent deletes."""
+
+
+class Routing(NamedTuple):
+    """How skills are found for a task. Each weight is what the best of its kind adds to a score; 0 leaves it out."""
+
+    vectors: str = "auto"
+    """`auto`: meaning counts as well as words where an embedder is installed; `off`: words alone."""
+    trust: float = 0.0
+    """For skills of those whom the user trusts."""
+    readiness: float = 0.3
+    """Against skills that lack something they need."""
+    usage: float = 0.0
+    """For skills whose runs went well."""
+    scope: float = 0.0
+    """For skills of the stronger scope."""
+    observe: bool = False
+    """Whether observation triggers are looked at at all (CO-22)."""
+    muted: tuple[str, ...] = ()
+    """Skills whose observation triggers never fire."""
+    muted_until: tuple[tuple[str, str], ...] = ()
+    """Skills whose observation triggers do not fire before a time."""
 
 
 class Settings(NamedTuple):
@@ -99,13 +124,14 @@ class Settings(NamedTuple):
     mcp_servers: tuple[str, ...] | None = None
     """The MCP servers that the agent has, by name or identity; `None` when it is not known."""
     manage: Managing = Managing()
+    route: Routing = Routing()
     usage: bool = True
     """Whether it is counted, on this machine alone, how often each skill is used."""
 
 
 _TOP = ("external_dirs", "root_markers", "precedence", "on_collision", "hide_unready", "allow_without_frontmatter",
         "host_platform", "environments", "tools", "toolsets", "skills", "limits", "trust", "scan", "prompt", "secrets",
-        "inline_shell", "skill_values", "mcp_servers", "manage", "usage")  # fmt: skip
+        "inline_shell", "skill_values", "mcp_servers", "manage", "route", "usage")  # fmt: skip
 _SCAN = ("rules",)
 _SKILLS = ("disabled", "platform_disabled", "config")
 _RULE = ("path", "name", "enabled")
@@ -296,6 +322,20 @@ def _number(source: Source, key: str, value: Any) -> int:
     return value
 
 
+def _weight(source: Source, key: str, value: Any) -> float:
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value <= MOST_WEIGHT:
+        raise _wrong(source, key, f"must be a number from 0 to {MOST_WEIGHT}")
+    return float(value)
+
+
+def _moments(source: Source, key: str, value: Any) -> tuple[tuple[str, str], ...]:
+    """Read names with times, written as TOML writes them or as texts; what a text says is read when it matters."""
+    _table(source, key, value)
+    if not all(isinstance(item, str) or hasattr(item, "isoformat") for item in value.values()):
+        raise _wrong(source, key, "must be a table of times")
+    return tuple((name, item if isinstance(item, str) else item.isoformat()) for name, item in value.items())
+
+
 def _one_of(*known: str) -> Callable[[Source, str, Any], str]:
     def read(source: Source, key: str, value: Any) -> str:
         if value not in known:
@@ -310,6 +350,8 @@ _TABLES: dict[str, dict[str, Any]] = {
     "prompt": {"budget": _number, "window": _number, "format": _one_of("xml", "markdown", "json"), "order": _scopes,
                "include": _flag, "names_only": _words, "reliability": _flag},
     "manage": {"review": _one_of("never", "caution", "always"), "pinned": _words},
+    "route": {"vectors": _one_of("auto", "off"), "trust": _weight, "readiness": _weight, "usage": _weight, "scope": _weight,
+              "observe": _flag, "muted": _words, "muted_until": _moments},
 }  # fmt: skip
 _READERS: dict[str, Any] = {
     "external_dirs": _words, "root_markers": _words, "precedence": _scopes, "on_collision": _collision,

@@ -151,9 +151,9 @@ def _search_skills(library: Library, query: str, limit: int = USUAL_HITS) -> dic
 def _ranked(library: Library, query: str, cards: list[Card]) -> Iterable[Card]:
     if library.ranker is not None:
         return library.ranker.rank(query, cards)
-    from metier.disclose.choice import Words
+    from metier.routing import Router  # few sessions search
 
-    return Words().rank(query, cards)
+    return Router(library).rank(query, cards)
 
 
 # --- one skill

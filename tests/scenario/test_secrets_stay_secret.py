@@ -65,6 +65,7 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "trust": (("show", "needy"), ("approve", "needy", "--yes"), ("keys", "list")),
     "audit": (("tail",), ("verify",)),
     "why": (("needy",), ("nobody",)),
+    "find": (("ask services",), ("needy", "--limit", "1"), ("--index",), ("--confusable",)),
     "prompt": ((), ("--budget", "60"), ("--format", "json"), ("--format", "markdown", "--task", "ask services")),
     "expand": (("/needy Oslo",), ("use $needy",), ("/nedy",), ("--commands",)),
     "setup": (

@@ -119,6 +119,26 @@ COMMANDS = (
         ),
     ),
     Command(
+        "find", "find the skills that fit a task", "[TASK]",
+        options=(
+            Option("--limit", "how many to show (10)", "N"),
+            Option("--scope", "only this scope", "S", choices=SCOPES),
+            Option("--category", "only this category", "C"),
+            Option("--state", "only skills in this state: visible, shadowed or ask (may be repeated)", "STATE", repeat=True),
+            Option("--tag", "only skills with this tag (may be repeated)", "TAG", repeat=True),
+            Option("--typing", "the last word may be unfinished"),
+            Option("--index", "first bring the index up to date, vectors too, however long that takes"),
+            Option("--confusable", "show which skills answer the same tasks, instead"),
+        ),
+        examples=(
+            ("metier find 'fill in this tax form'", "the best first, with what made each rank"),
+            ("metier find 'deploy to staging' --scope project --limit 3", "only what this project ships"),
+            ("metier find --index", "read everything now, so that later questions need not"),
+            ("metier find --confusable", "pairs of skills that a model could mistake for one another"),
+        ),
+        detail="Nothing leaves this machine: words and vectors are compared here. A blocked or hidden skill is never suggested.",
+    ),
+    Command(
         "prompt", "print the catalogue of skills for a model, within a token budget",
         options=(
             Option("--budget", "tokens for the catalogue (the instructions come on top), or with --window a share such as 2%", "N"),

@@ -1,0 +1,150 @@
+"""`metier find`."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from metier import cli
+from metier.cli import output
+from metier.disclose.wire import plain
+from metier.errors import UsageError
+from metier.routing import MOST, about
+from metier.standard.names import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from metier.app import Library
+    from metier.cli.argv import Values
+    from metier.wanted import Confusion, Hit, Indexed
+
+LIMIT = 10
+DIGITS = 4
+"""After the point, of a score."""
+PASSAGE = 32
+"""Characters of a heading in the table; --json has all of it."""
+NAMED = 3
+"""Kinds of evidence that the table names; --json has all of them."""
+PARTS = {"lexical": "words", "vector": "meaning", "passage": "passage", "trigger": "trigger", "name": "name"}
+"""What the table calls each share; the weights have their own names already."""
+ENOUGH = 0.05
+"""A share of a score below which the table does not mention what it is due to."""
+
+
+def run(values: Values) -> int:
+    """Show which skills fit a task, bring the index up to date, or show what could be mistaken for what."""
+    operands = values["operands"]
+    assert isinstance(operands, list)
+    task, limit = operands[0] if operands else "", _limit(cli.text_of(values["limit"]))
+    if not task.strip() and not values["index"] and not values["confusable"]:
+        raise UsageError("metier find needs a TASK", hint="say what is to be done: metier find 'fill in a PDF form'")
+    if task.strip() and values["confusable"]:
+        raise UsageError("--confusable compares skills, and takes no task", hint="leave the task away")
+    library = cli.library(values)
+    try:
+        with library as m:
+            done = m.index() if values["index"] else None
+            if values["confusable"]:
+                return _confusable(m.confusable(), as_json=bool(values["json"]))
+            if not task.strip():
+                assert done is not None
+                return _indexed(done, as_json=bool(values["json"]))
+            return _find(m, task, limit, values)
+    finally:
+        for warning in library.warnings:
+            output.note(f"warning: {warning}")
+
+
+def _limit(text: str | None) -> int:
+    if text is None:
+        return LIMIT
+    if not (text.isascii() and text.isdigit()) or len(text) > 9 or not 0 < int(text) <= MOST:
+        raise UsageError(f"--limit cannot be '{text[:40]}'", hint=f"give a whole number from 1 to {MOST}")
+    return int(text)
+
+
+def _find(library: Library, task: str, limit: int, values: Values) -> int:
+    states, tags = values["state"], values["tag"]
+    assert isinstance(states, list)
+    assert isinstance(tags, list)
+    begun = time.perf_counter()
+    hits = library.find(task, limit, scope=cli.text_of(values["scope"]), category=cli.text_of(values["category"]), states=states,
+                        tags=tags, unfinished=bool(values["typing"]))  # fmt: skip
+    took, known = round((time.perf_counter() - begun) * 1000, 1), about(library)
+    if values["json"]:
+        document = {"query": task, "took_ms": took, "hits": [_row(hit) for hit in hits], "vectors": known.vectors,
+                    "skills": known.skills}  # fmt: skip
+        output.write(output.json_text(document) + "\n")
+    elif hits:
+        output.write(_table(hits))
+    else:
+        count = "1 skill" if known.skills == 1 else f"{known.skills:,} skills"
+        for line in (f"nothing among {count} fits that", "", "hint: say it in other words, or see what there is: metier list"):
+            output.note(line)
+    return 0 if hits else 1
+
+
+def _row(hit: Hit) -> dict[str, object]:
+    row: dict[str, object] = plain(hit._asdict())
+    return {**row, "score": round(hit.score, DIGITS), "why": {name: round(share, DIGITS) for name, share in hit.why.items()}}
+
+
+# --- for people
+
+
+def _table(hits: Sequence[Hit]) -> str:
+    clean = output.clean
+    rows = [
+        (str(at), clean(one_line(hit.name)) + ("" if hit.state == "visible" else f" ({hit.state})"), f"{hit.score:.2f}",
+         _why(hit.why), _heading(hit.passage), clean(one_line(hit.description)))
+        for at, hit in enumerate(hits, 1)
+    ]  # fmt: skip
+    return output.table(rows, ("#", "NAME", "SCORE", "WHY", "PASSAGE", "DESCRIPTION")) + _likeness(hits)
+
+
+def _why(why: Mapping[str, float]) -> str:
+    """Give what made it rank in percent, the most first."""
+    whole = sum(abs(share) for share in why.values()) or 1.0
+    parts = sorted(((share / whole, PARTS.get(name, name)) for name, share in why.items()), key=lambda one: (-abs(one[0]), one[1]))
+    return " ".join(f"{name} {share:.0%}" for share, name in parts[:NAMED] if abs(share) >= ENOUGH)
+
+
+def _heading(text: str) -> str:
+    text = output.clean(one_line(text))
+    return text if len(text) <= PASSAGE else text[: PASSAGE - 1] + "…"
+
+
+def _likeness(hits: Sequence[Hit]) -> str:
+    """Say which of the hits could be mistaken for one another."""
+    shown, pairs = set[str](), []
+    for hit in hits:
+        rest = [name for name in hit.confusable if name not in shown]
+        shown.add(hit.name)
+        if rest:
+            pairs.append(f"{output.clean(one_line(hit.name))} is easily mistaken for {output.clean(one_line(', '.join(rest)))}\n")
+    return ("\n" if pairs else "") + "".join(pairs)
+
+
+def _indexed(done: Indexed, *, as_json: bool) -> int:
+    if as_json:
+        output.write(output.json_text(done) + "\n")
+        return 0
+    told = [f"{done.skills:,} in the index", f"{done.read:,} read", f"{done.gone:,} gone", f"{done.embedded:,} embedded"]
+    if done.waiting:
+        told.append(f"{done.waiting:,} still without vectors")
+    output.write(", ".join(told) + "\n")
+    return 0
+
+
+def _confusable(found: Confusion, *, as_json: bool) -> int:
+    if as_json:
+        output.write(output.json_text(found) + "\n")
+        return 0
+    clean = output.clean
+    rows = [(f"{one.similarity:.0%}", clean(one_line(one.first)), clean(one_line(one.second)), clean(one.second_path))
+            for one in found.pairs]  # fmt: skip
+    output.write(output.table(rows, ("ALIKE", "NAME", "AND", "PATH OF THE SECOND")) or "No two skills answer the same tasks.\n")
+    if found.unseen:
+        output.note(f"{len(found.unseen):,} without vectors, compared by their words alone")
+    return 0

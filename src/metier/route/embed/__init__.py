@@ -1,0 +1,1 @@
+"""Models that see what texts mean, each behind the port `Embedder`."""

@@ -1,0 +1,72 @@
+"""A skill's text → the words of each field, counted. Pure.
+
+The body is the whole text, its headings among the rest; which of its words stand in a heading is known besides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from metier.route.words import plain_words, stem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from metier.wanted import Text
+
+FIELDS = ("name", "description", "tags", "body", "headings")
+"""Every field, in the order in which an index keeps their lengths; those before the last have words of their own."""
+NAME, DESCRIPTION, TAGS, BODY, HEADINGS = range(5)
+LONGEST_TAG = 200
+EXACT = "\0"
+"""Before a whole tag among the words: no word begins so."""
+
+_LINE = re.compile(r"^(?:#{1,6} (?P<title>[^\n]*)| {0,3}(?P<fence>`{3,}|~{3,})(?P<rest>[^\n]*))", re.MULTILINE)
+
+
+class Counted(NamedTuple):
+    """A skill's words: how often each field has each, which of them stand in a heading, and how long each field is."""
+
+    counts: tuple[dict[str, int], dict[str, int], dict[str, int], dict[str, int]]
+    headed: frozenset[str]
+    lengths: tuple[int, ...]
+
+
+def counted(text: Text) -> Counted:
+    """Count the words of a skill, field by field."""
+    tags = folded(" ".join(text.tags))
+    counts = folded(text.name), folded(text.description), tags, folded(text.body)
+    headed = frozenset(folded("\n".join(titles(text.body))).keys() & counts[BODY].keys())
+    lengths = (*(sum(one.values()) for one in counts), len(headed))
+    tags.update({EXACT + tag: 1 for tag in map(exact, text.tags)})  # a filter is no word: it makes the field no longer
+    return Counted(counts, headed, lengths)
+
+
+def folded(text: str) -> dict[str, int]:
+    """Count the stems of a text; each word is stemmed once, however often it stands there."""
+    counts: dict[str, int] = {}
+    for word, count in Counter(plain_words(text)).items():
+        root = stem(word)
+        counts[root] = counts.get(root, 0) + count
+    return counts
+
+
+def exact(tag: str) -> str:
+    """Give a tag in the form in which two tags are the same."""
+    return " ".join(tag[:LONGEST_TAG].casefold().split())
+
+
+def titles(body: str) -> Iterable[str]:
+    """Give the headings of a text; a line in a code fence is none."""
+    fence = ""
+    for line in _LINE.finditer(body):
+        marks = line["fence"]
+        if marks is None:
+            if not fence:
+                yield line["title"]
+        elif not fence:
+            fence = marks if marks[0] == "~" or "`" not in line["rest"] else ""
+        elif marks.startswith(fence) and not line["rest"].strip():
+            fence = ""

@@ -1,0 +1,163 @@
+"""From a task to hits: the index is brought up to date, candidates are weighed, the best are read, copies become one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from metier.closest import closest
+from metier.errors import StoreError, UsageError
+from metier.route import confusing
+from metier.routing.confused import confusable
+from metier.routing.ranking import Ranked, once, ranked
+from metier.routing.upkeep import Routed, current, embedder_of
+from metier.wanted import Asked, Hit, Indexed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from metier.app import Library
+    from metier.model import Card
+
+__all__ = ["About", "Router", "Wish", "about", "confusable", "find", "index", "phrases"]
+
+POOL = 200
+"""Candidates that are asked of an engine, however few hits are wanted: so a shorter answer is the beginning of a longer one."""
+MOST = 100
+"""Hits of one answer."""
+LONGEST, LAST = 8_000, 2_000
+"""Characters of a task that count. Of a longer one the beginning and these last ones: what was pasted stands in between."""
+SUGGESTED = ("visible", "shadowed")
+STATES = ("visible", "shadowed", "ask")
+"""States in which a skill can be suggested at all."""
+SETS = 8
+"""Sets of skills among which was searched that are remembered."""
+
+
+class Wish(NamedTuple):
+    """What is asked of a search."""
+
+    limit: int = 10
+    scope: str | None = None
+    category: str | None = None
+    states: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    unfinished: bool = False
+
+
+class About(NamedTuple):
+    """What a search went over."""
+
+    skills: int
+    vectors: bool
+    """Whether meaning counted as well as words."""
+
+
+def find(library: Library, task: str, wish: Wish) -> list[Hit]:
+    """Give the skills that fit a task, the best first."""
+    text = _task(task)
+    _check(wish)
+    state = current(library)
+    asked = Asked(text, POOL, _among(state, wish), wish.tags, None, wish.unfinished)
+    found = once(_answered(library, state, asked))[: wish.limit]
+    near = confusing.rivals([(one.card.path, one.card.name, one.card.description) for one in found])
+    return [_hit(one, near[one.card.path]) for one in found]
+
+
+def index(library: Library) -> Indexed:
+    """Bring the index up to date, vectors too."""
+    return current(library, whole=True).done
+
+
+def phrases(library: Library) -> Mapping[str, tuple[str, ...]]:
+    """Give the trigger phrases that skills declare, by path."""
+    engine = current(library).engine
+    return engine.triggers() if engine is not None else {}
+
+
+def about(library: Library) -> About:
+    """Say what searches here go over."""
+    state = current(library)
+    return About(state.done.skills, embedder_of(library, state) is not None)
+
+
+class Router:
+    """Ranks cards as `find` does."""
+
+    def __init__(self, library: Library) -> None:
+        """Rank the cards of this library."""
+        self.library = library
+
+    def rank(self, task: str, cards: Sequence[Card]) -> Sequence[Card]:
+        """Give the cards that fit a task, best first; skills that are in no index are compared by the words of their cards."""
+        if not task.strip() or not cards:
+            return []
+        state = current(self.library)
+        if not any(card.path in state.places for card in cards):
+            from metier.disclose.choice import Words
+
+            return Words().rank(task, cards)
+        by_path = {card.path: card for card in cards if card.path in state.places}
+        found = _answered(self.library, state, Asked(_task(task), POOL, frozenset(by_path)))
+        return [by_path[one.card.path] for one in found]
+
+
+def _answered(library: Library, state: Routed, asked: Asked) -> list[Ranked]:
+    """Ask; an index that turns out to be damaged is made anew, and asked once more."""
+    try:
+        return ranked(library, state, asked)
+    except StoreError:
+        state.compared = None
+        return ranked(library, current(library), asked)
+
+
+# --- what is asked
+
+
+def _task(task: str) -> str:
+    """Give what counts of a task."""
+    if not task.strip():
+        raise UsageError("there is no task to find a skill for", hint="say what is to be done, such as 'fill in a PDF form'")
+    return task if len(task) <= LONGEST else f"{task[: LONGEST - LAST]}\n{task[-LAST:]}"
+
+
+def _check(wish: Wish) -> None:
+    if not 0 < wish.limit <= MOST:
+        raise UsageError(f"{str(wish.limit)[:40]} hits cannot be asked for", hint=f"give a whole number from 1 to {MOST}")
+    for state in wish.states:
+        if state not in STATES:
+            near = closest(state, STATES)
+            meant = f"did you mean '{near}'? " if near else ""
+            hint = f"{meant}it can be {', '.join(STATES)}; blocked and hidden skills are never suggested"
+            raise UsageError(f"skills in the state '{state[:40]}' are never suggested", hint=hint)
+
+
+def _among(state: Routed, wish: Wish) -> frozenset[str]:
+    """Give the paths that may be answered; the very same set for the same wish, for an engine may remember it."""
+    key = (wish.scope, wish.category, tuple(sorted(set(wish.states))))
+    found = state.among.get(key)
+    if found is None:
+        states, cards = wish.states or SUGGESTED, state.compared[1].cards if state.compared else []
+        found = frozenset(card.path for card in offered(cards) if card.state in states
+                          and wish.scope in {None, card.scope} and wish.category in {None, card.category})  # fmt: skip
+        state.among[key] = found
+        while len(state.among) > SETS:
+            state.among.popitem(last=False)
+    return found
+
+
+def offered(cards: Iterable[Card]) -> list[Card]:
+    """Leave out what is never suggested, by whatever way in.
+
+    A shadowed copy is no back door: where the copy that a name means is kept from models, or the copy would be itself, it is
+    left out as well.
+    """
+    cards = list(cards)
+    behind = {path for card in cards if card.state != "visible" for path in card.shadows}
+    return [card for card in cards if card.state in STATES
+            and not (card.state == "shadowed" and (card.held or card.path in behind))]  # fmt: skip
+
+
+def _hit(one: Ranked, near: tuple[str, ...]) -> Hit:
+    card = one.card
+    return Hit(card.name, card.path, one.scored.score, one.scored.why, card.description, card.scope, card.category, card.state,
+               card.readiness, one.heading, near)  # fmt: skip

@@ -1,0 +1,208 @@
+"""`metier find`: a table for people, one document for scripts, and an answer to every odd question."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from doors.command import PATIENCE, environment, error_of, run
+
+if TYPE_CHECKING:
+    from conftest import Home, Writer
+
+TAX = "---\nname: tax\ndescription: Fills in tax forms.\ntags: [office]\ntriggers: [my taxes]\n---\n\n# Fill in a form\n\nFill in the tax form.\n"
+
+
+@pytest.fixture
+def root(home: Home, skill: Writer, tmp_path: Path) -> str:
+    """Give a folder with three skills; only words count, so that no model is loaded."""
+    (tmp_path / "metier.toml").write_text('[route]\nvectors = "off"\n')
+    home.env["METIER_CONFIG"] = str(tmp_path / "metier.toml")
+    skill("skills/mail", description="Sends a letter about taxes.")
+    skill("skills/needy", text="---\nname: needy\ndescription: Reads the sky.\ndisable-model-invocation: true\n---\n\nForms.\n")
+    return str(skill("skills/tax", text=TAX).parent)
+
+
+def test_a_table_says_what_fits_and_why(home: Home, root: str) -> None:
+    answer = run(home.env, "find", "fill in a tax form", "--root", root)
+
+    head, first, *_rest = answer.out.splitlines()
+    assert (0, "") == (answer.code, answer.err)
+    assert ["#", "NAME", "SCORE", "WHY", "PASSAGE", "DESCRIPTION"] == head.split()
+    assert first.startswith("1  tax ")
+    assert "words " in first
+    assert "Fill in a form" in first
+    assert first.endswith("Fills in tax forms.")
+
+
+def test_a_document_has_the_fields_of_the_contract(home: Home, root: str) -> None:
+    found = run(home.env, "find", "do my taxes", "--json", "--root", root).json
+
+    hit = found["hits"][0]
+    assert {"query", "took_ms", "hits", "vectors", "skills"} == set(found)
+    assert ("do my taxes", False, 3) == (found["query"], found["vectors"], found["skills"])
+    assert ("tax", f"{root}/tax") == (hit["name"], hit["path"])
+    assert {"lexical", "vector", "trigger", "name"} <= set(hit["why"])
+    assert hit["why"]["trigger"] > 0
+    assert {"description", "scope", "category", "state", "readiness", "passage", "confusable"} <= set(hit)
+    assert found["took_ms"] >= 0
+
+
+def test_nothing_that_fits_is_exit_1_with_a_hint(home: Home, root: str) -> None:
+    answer = run(home.env, "find", "zebra crossing", "--root", root)
+
+    assert (1, "") == (answer.code, answer.out)
+    assert "nothing among 3 skills fits that\n\nhint: say it in other words, or see what there is: metier list\n" == answer.err
+
+
+def test_nothing_that_fits_is_an_empty_list_for_a_script(home: Home, root: str) -> None:
+    answer = run(home.env, "find", "zebra crossing", "--json", "--root", root)
+
+    assert (1, "", []) == (answer.code, answer.err, answer.json["hits"])
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        ((), "metier find needs a TASK"),
+        (("",), "metier find needs a TASK"),
+        (("  ",), "metier find needs a TASK"),
+        (("tax", "--limit", "0"), "--limit cannot be '0'"),
+        (("tax", "--limit", "-1"), "--limit cannot be '-1'"),
+        (("tax", "--limit", "101"), "--limit cannot be '101'"),
+        (("tax", "--limit", "ten"), "--limit cannot be 'ten'"),
+        (("tax", "--limit", "9" * 5000), f"--limit cannot be '{'9' * 40}'"),
+        (("tax", "--state", "blocked"), "skills in the state 'blocked' are never suggested"),
+        (("tax", "--state", "hidden"), "skills in the state 'hidden' are never suggested"),
+        (("tax", "--scope", "nowhere"), None),
+        (("tax", "--confusable"), "--confusable compares skills, and takes no task"),
+        (("tax", "form"), None),
+    ],
+)
+def test_what_cannot_be_asked_is_exit_2(words: tuple[str, ...], error: str | None, home: Home, root: str) -> None:
+    answer = run(home.env, "find", *words, "--root", root)
+
+    said, hint = error_of(answer)
+    assert (2, "") == (answer.code, answer.out)
+    assert said == (error or said)
+    assert hint
+
+
+def test_an_error_is_a_document_too(home: Home, root: str) -> None:
+    answer = run(home.env, "find", "tax", "--state", "blocked", "--json", "--root", root)
+
+    assert (2, "", "usage") == (answer.code, answer.err, answer.json["code"])
+
+
+def test_filters_are_passed_on(home: Home, root: str) -> None:
+    def names(*words: str) -> list[str]:
+        return [hit["name"] for hit in run(home.env, "find", *words, "--json", "--root", root).json["hits"]]
+
+    assert ["tax", "mail"] == names("taxes")
+    assert ["tax"] == names("taxes", "--limit", "1")
+    assert ["tax"] == names("taxes", "--tag", "office")
+    assert [] == names("taxes", "--scope", "project")
+    assert [] == names("taxes", "--category", "nothing")
+    assert [] == names("taxes", "--state", "shadowed", "--state", "ask")
+    assert ["tax"] == names("fills in ta", "--typing", "--limit", "1")
+
+
+def test_index_alone_says_what_it_did(home: Home, root: str) -> None:
+    text = run(home.env, "find", "--index", "--root", root)
+    found = run(home.env, "find", "--index", "--json", "--root", root)
+
+    assert (0, "3 in the index, 3 read, 0 gone, 0 embedded\n", "") == text
+    assert {"skills": 3, "gone": 0, "embedded": 0, "waiting": 0} == {key: found.json[key] for key in ("skills", "gone", "embedded", "waiting")}
+
+
+def test_index_with_a_task_goes_on_to_find(home: Home, root: str) -> None:
+    assert "tax" == run(home.env, "find", "tax form", "--index", "--json", "--root", root).json["hits"][0]["name"]
+
+
+def test_skills_that_could_be_mistaken_are_shown(home: Home, root: str, skill: Writer) -> None:
+    skill("skills/sky-one", description="Looks at the stars of the sky by night.")
+    skill("skills/sky-two", description="Looks at the stars of the sky by night!")
+
+    text, found = run(home.env, "find", "--confusable", "--root", root), run(home.env, "find", "--confusable", "--json", "--root", root)
+    beside = run(home.env, "find", "stars", "--root", root)
+
+    assert ["ALIKE", "NAME", "AND", "PATH", "OF", "THE", "SECOND"] == text.out.splitlines()[0].split()
+    assert [("sky-one", "sky-two")] == [(pair["first"], pair["second"]) for pair in found.json["pairs"]]
+    assert [] == found.json["unseen"]
+    assert beside.out.endswith("\nsky-one is easily mistaken for sky-two\n")
+
+
+def test_when_no_two_are_alike_it_says_so(home: Home, root: str) -> None:
+    assert (0, "No two skills answer the same tasks.\n", "") == run(home.env, "find", "--confusable", "--root", root)
+
+
+def test_a_stranger_s_words_do_not_reach_the_terminal_as_they_are(home: Home, root: str, skill: Writer) -> None:
+    skill("skills/evil", text='---\nname: evil\ndescription: "tax \\e]0;owned\\a form"\n---\n\n# tax \x1b[2J form\n\ntax form\n')
+
+    answer = run(home.env, "find", "tax form", "--root", root)
+
+    assert "evil" in answer.out
+    assert "\x1b" not in answer.out + answer.err
+
+
+@pytest.mark.parametrize("task", ["🧾", "how do I do this", "税务", "\udcff", "--", "-"])
+def test_odd_tasks_are_answered(task: str, home: Home, root: str) -> None:
+    answer = run(home.env, "find", "--json", "--root", root, "--", os.fsencode(task).decode("utf-8", "surrogateescape"))
+
+    assert answer.code in {0, 1}
+    assert "Traceback" not in answer.err
+
+
+def test_prompt_without_a_task_loads_no_numbers(home: Home, root: str) -> None:
+    code = f"import sys; from metier.cli import main; main(['prompt', '--root', {root!r}]); sys.stderr.write(' '.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], env=environment(home.env), capture_output=True, text=True, timeout=PATIENCE, check=True)
+
+    assert set() == {"numpy", "metier.routing"} & set(done.stderr.split())
+
+
+def test_prompt_with_a_task_ranks_as_find_does(home: Home, root: str, skill: Writer) -> None:
+    for number in range(30):
+        skill(f"skills/other-{number:02}", description=f"Does thing {number}.")
+    skill("skills/zz-body", text="---\nname: zz-body\ndescription: Nothing to see.\n---\n\n# Zebra crossing\n\nPaint a zebra crossing.\n")
+
+    answer = run(home.env, "prompt", "--task", "paint a zebra crossing", "--budget", "300", "--root", root)
+
+    assert 0 == answer.code
+    assert "Nothing to see." in answer.out
+
+
+def test_an_interrupt_is_exit_130_and_leaves_an_index_that_works(home: Home, root: str, skill: Writer) -> None:
+    for number in range(400):
+        skill(f"skills/other-{number:03}", text=f"---\nname: other-{number:03}\ndescription: Does it.\n---\n\n" + "word " * 5_000)
+    begun = subprocess.Popen(
+        [sys.executable, "-m", "metier", "find", "tax", "--root", root], env=environment(home.env), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    time.sleep(0.4)  # somewhere in the middle of it, or before, or after: each is to end well
+    begun.send_signal(signal.SIGINT)
+    begun.communicate(timeout=PATIENCE)
+
+    after = run(home.env, "find", "tax form", "--json", "--root", root)
+
+    assert begun.returncode in {0, 130, -signal.SIGINT}
+    assert (0, "tax") == (after.code, after.json["hits"][0]["name"])
+
+
+def test_progress_is_for_a_terminal_alone(home: Home, root: str) -> None:
+    """With a terminal for standard error nothing is left there once the answer is printed; without one nothing ever is."""
+    reader, writer = pty.openpty()
+    try:
+        words = [sys.executable, "-m", "metier", "find", "tax", "--root", root]
+        done = subprocess.run(words, env=environment(home.env), stdout=subprocess.PIPE, stderr=writer, timeout=PATIENCE, check=False)
+    finally:
+        os.close(writer)
+        os.close(reader)
+
+    assert (0, True) == (done.returncode, done.stdout.startswith(b"#"))
+    assert "" == run(home.env, "find", "tax", "--root", root).err

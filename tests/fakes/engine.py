@@ -1,0 +1,90 @@
+"""An engine that keeps its index in dictionaries and counts common words: small enough to be seen through, and a real one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from metier.route.fields import exact, titles
+from metier.route.words import words
+from metier.wanted import Candidate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from metier.wanted import Asked, Floats, Text
+
+
+class DictEngine:
+    """Gives each field of a skill the number of the task's words that it has, and compares vectors one by one.
+
+    It remembers what it was told: `read` holds the paths of every text that was ever put in, `asked` every question.
+    """
+
+    def __init__(self) -> None:
+        """Begin with no skill."""
+        self.texts: dict[str, Text] = {}
+        self.vectors: dict[str, tuple[str, Any]] = {}
+        self.read: list[str] = []
+        self.asked: list[Asked] = []
+
+    def known(self) -> Mapping[str, bytes]:
+        """Give the stamps of all skills."""
+        return {path: text.stamp for path, text in self.texts.items()}
+
+    def triggers(self) -> Mapping[str, tuple[str, ...]]:
+        """Give the phrases of skills that have some."""
+        return {path: text.triggers for path, text in self.texts.items() if text.triggers}
+
+    def build(self, texts: Iterable[Text]) -> None:
+        """Begin anew."""
+        self.texts.clear()
+        self.vectors.clear()
+        self.update(texts, ())
+
+    def update(self, texts: Iterable[Text], gone: Iterable[str]) -> None:
+        """Put skills in and take others out."""
+        for path in gone:
+            self.texts.pop(path, None)
+            self.vectors.pop(path, None)
+        for text in texts:
+            self.texts[text.path] = text
+            self.vectors.pop(text.path, None)
+            self.read.append(text.path)
+
+    def without_vectors(self, model: str) -> Sequence[str]:
+        """Give the paths of those that have none of this model."""
+        return [path for path in self.texts if self.vectors.get(path, ("",))[0] != model]
+
+    def add_vectors(self, model: str, vectors: Iterable[tuple[str, Floats]]) -> None:
+        """Keep vectors."""
+        for path, rows in vectors:
+            self.vectors[path] = model, rows
+
+    def query(self, asked: Asked) -> Sequence[Candidate]:
+        """Give the skills that share a word with the task or mean something like it, those with the most first."""
+        self.asked.append(asked)
+        wanted = set(words(asked.text))
+        tags = {exact(tag) for tag in asked.tags}
+        found = []
+        for path, text in self.texts.items():
+            if (asked.among is None or path in asked.among) and tags <= {exact(tag) for tag in text.tags}:
+                signals = _signals(wanted, text) | self._cosines(path, asked)
+                if any(signals.values()):
+                    found.append(Candidate(path, signals))
+        return sorted(found, key=lambda one: (-sum(one.signals.values()), one.path))[: asked.limit]
+
+    def _cosines(self, path: str, asked: Asked) -> dict[str, float]:
+        if asked.vector is None or path not in self.vectors:
+            return {}
+        cosines = [float(sum(a * b for a, b in zip(row, asked.vector, strict=True))) for row in self.vectors[path][1]]
+        return {"vector": cosines[0], "passage": max(cosines[1:], default=0.0)}
+
+
+def _signals(wanted: set[str], text: Text) -> dict[str, float]:
+    fields = {
+        "name": text.name, "description": text.description, "tags": " ".join(text.tags), "headings": "\n".join(titles(text.body)),
+        "body": text.body,
+    }  # fmt: skip
+    held = {name: wanted & set(words(value)) for name, value in fields.items()}
+    either = set().union(*held.values())
+    return {**{name: float(len(some)) for name, some in held.items()}, "coverage": len(either) / max(len(wanted), 1)}

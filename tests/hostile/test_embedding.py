@@ -1,0 +1,96 @@
+"""No text, however made, stops what makes and searches vectors, fills the memory, or speaks to the model."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+
+from metier.route import wordpiece
+from metier.route.embed.disk import VOCABULARY, WEIGHTS, Onnx, available
+from metier.route.pieces import CARD_CHARACTERS, PASSAGES, WHOLE_CHARACTERS, card, passages
+from metier.route.vectors import Matrix, pack
+
+MEGABYTE = 1 << 20
+LIMIT = 192
+TEXTS = {
+    "nothing": "",
+    "NUL": "\0" * MEGABYTE,
+    "lone surrogates": "\ud800\udfff" * 5000,
+    "one word": "a" * MEGABYTE,
+    "one word of pieces": "ing" * MEGABYTE,
+    "no spaces": "東" * MEGABYTE,
+    "accents": "e" + "\u0301" * MEGABYTE,
+    "line separators": "\u2028\u2029\x85\x0b\x0c" * 10000,
+    "empty lines": "\n" * MEGABYTE,
+    "headings": "# \n" * MEGABYTE,
+    "hashes": "#" * MEGABYTE,
+    "emoji": "👩‍👩‍👧‍👦🏳️‍🌈" * 10000,
+    "the model's own marks": "[PAD] [CLS] [SEP] [MASK] [UNK] " * 1000,
+    "right to left": "\u202e\u05e9\u05dc\u05d5\u05dd\u202c" * 1000,
+    "every plane": "".join(map(chr, range(0x20, 0x110000, 0x101))),
+    "expanding": "\ufdfa" * MEGABYTE,
+}
+hostile = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+
+
+@pytest.fixture(scope="module")
+def vocabulary() -> wordpiece.Vocabulary:
+    with open(os.path.join(WEIGHTS, VOCABULARY), encoding="utf-8") as file:
+        return wordpiece.Vocabulary(file.read())
+
+
+@hostile
+def test_any_text_has_numbers_that_the_model_knows(vocabulary: wordpiece.Vocabulary, text: str) -> None:
+    found = vocabulary.encode(text, LIMIT)
+
+    assert (101, 102) == (found[0], found[-1])
+    assert 2 <= len(found) <= LIMIT
+    assert all(99 < number < 30522 for number in found)
+    assert not {101, 102, 103} & {*found[1:-1]}
+
+
+@hostile
+def test_the_pieces_of_any_skill_are_few_and_short(text: str) -> None:
+    found = passages(text, text)
+
+    assert len(found) <= PASSAGES
+    assert all(len(passage) <= WHOLE_CHARACTERS for passage in found)
+    assert len(card(text, text)) <= CARD_CHARACTERS
+
+
+@pytest.mark.skipif(bool(available()), reason=f"needs onnxruntime: {available()}")
+def test_any_text_has_a_vector() -> None:
+    found = Onnx().passages(list(TEXTS.values()))
+
+    assert np.isfinite(found).all()
+    assert pytest.approx([1] * len(TEXTS), abs=1e-4) == np.linalg.norm(found, axis=1).tolist()
+
+
+def test_texts_of_nothing_but_rare_words_and_characters_do_not_fill_the_memory() -> None:
+    vocabulary = wordpiece.Vocabulary("[CLS]\n[SEP]\n[UNK]")
+
+    for start in range(0, 2 * wordpiece.KEPT_WORDS, 500):
+        vocabulary.encode(" ".join(f"{number:x}" for number in range(start, start + 500)), 512)
+        vocabulary.encode("".join(map(chr, range(0x10000 + start, 0x10000 + start + 500))), 512)
+    vocabulary.encode("a" * wordpiece.CHARACTERS, 512)
+
+    assert wordpiece.KEPT_WORDS == len(vocabulary._words)  # noqa: SLF001 - what is kept is not shown to anybody
+    assert wordpiece.KEPT_CHARACTERS == len(wordpiece._PLAIN)  # noqa: SLF001 - the same
+    assert wordpiece.LONGEST >= max(map(len, vocabulary._words))  # noqa: SLF001 - the same
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 0.0, 3.0e38, 1.0e-40])
+def test_numbers_that_are_no_vector_spoil_nothing(value: float) -> None:
+    odd = np.full(8, value, np.float32)
+    plain = np.eye(1, 8, dtype=np.float32)[0]
+    matrix = Matrix(pack([(0, np.stack([odd, plain])), (1, np.stack([plain, odd]))]))
+
+    for asked in (odd, plain):
+        numbers, cosines = matrix.nearest(asked, None, 2)
+        cards, best = matrix.cosines(asked, numbers)
+
+        assert {0, 1} == {*numbers.tolist()}
+        assert np.isfinite([*cosines, *cards, *best]).all()
+        assert max(*cosines, *cards, *best) <= 1.001

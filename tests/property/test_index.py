@@ -1,0 +1,138 @@
+"""An index answers the same however it came about, in one order, and a skill that has nothing to do with a query stays out of it."""
+
+from __future__ import annotations
+
+from math import log
+
+from fakes.embedding import HashedEmbedder
+from fakes.texts import skill
+from hypothesis import given, settings, strategies as st
+
+from metier.route import lexical
+from metier.route.engine import Embedded
+from metier.route.fields import FIELDS
+from metier.route.lexical import K1, SUMMED
+from metier.route.memory import memory_engine
+from metier.wanted import Asked, Candidate, Text
+
+WORDS = ("the", "of", "deploy", "docker", "kubernetes", "python", "pdf", "mail", "split", "日本語", "c++", "getHTTPResponse")
+MODEL = HashedEmbedder()
+
+phrases = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+bodies = st.lists(st.builds(lambda mark, text: mark + text, st.sampled_from(["", "", "# ", "## ", "```\n"]), phrases), max_size=4).map("\n".join)
+tags = st.lists(st.sampled_from(["Red", "dark  blue"]), max_size=2).map(tuple)
+paths = st.integers(0, 12).map(lambda number: f"/s/{number:02}")
+skills = st.builds(lambda path, name, description, body, some: skill(path, name, description, body, tags=some), paths, phrases, phrases, bodies, tags)
+changes = st.lists(st.tuples(st.lists(skills, max_size=5), st.lists(paths, max_size=3), st.booleans()), max_size=8)
+questions = st.builds(
+    lambda text, limit, some, wanted, unfinished, meant: Asked(text, limit, some, wanted, MODEL.queries([text])[0] if meant else None, unfinished),
+    st.one_of(phrases, phrases.map(lambda text: text[:-1]), st.sampled_from(["kubernets", "", "dcker mial"])),
+    st.sampled_from([1, 3, 100]),
+    st.none() | st.frozensets(paths),
+    tags,
+    st.booleans(),
+    st.booleans(),
+)  # fmt: skip
+
+
+def embedded(engine: Embedded, texts: dict[str, Text]) -> None:
+    missing = engine.without_vectors(MODEL.name)
+    engine.add_vectors(MODEL.name, [(path, MODEL.passages([texts[path].name, texts[path].body])) for path in missing])
+
+
+def built(texts: dict[str, Text]) -> Embedded:
+    engine = memory_engine()
+    engine.build(texts.values())
+    embedded(engine, texts)
+    return engine
+
+
+def total(candidate: Candidate) -> float:
+    return sum(candidate.signals[field] for field in SUMMED)
+
+
+@settings(max_examples=150)
+@given(changes, st.lists(questions, min_size=1, max_size=4), st.sampled_from([1, 10**6]))
+def test_an_index_built_step_by_step_equals_one_built_at_once(
+    steps: list[tuple[list[Text], list[str], bool]], asked: list[Asked], large: int
+) -> None:
+    before, lexical.LARGE = lexical.LARGE, large
+    engine, texts = memory_engine(), dict[str, Text]()
+    for put, gone, meant in steps:
+        engine.update(put, gone)
+        texts = {path: text for path, text in texts.items() if path not in gone} | {text.path: text for text in put}
+        if meant:
+            embedded(engine, texts)
+    embedded(engine, texts)
+
+    at_once = built(texts)
+    answers = [(at_once.query(one), engine.query(one)) for one in asked]
+    lexical.LARGE = before
+
+    assert {text.path: text.stamp for text in texts.values()} == engine.known()
+    assert [expected for expected, _actual in answers] == [actual for _expected, actual in answers]
+
+
+@given(st.lists(skills, max_size=12), st.randoms(use_true_random=False), questions)
+def test_the_order_is_total_and_depends_on_nothing_but_the_skills(some: list[Text], random: object, asked: Asked) -> None:
+    texts = {text.path: text for text in some}
+    shuffled = list(texts.values())
+    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    engine = built(texts)
+
+    found = engine.query(asked)
+    other = built({text.path: text for text in shuffled}).query(asked)
+
+    keys = [(-total(one), -one.signals["vector"], one.path) for one in found]
+    assert sorted(set(keys)) == keys
+    assert found == engine.query(asked) == other
+
+
+@given(st.lists(skills, max_size=12), questions, st.sampled_from([1, 2, 5]))
+def test_fewer_candidates_are_the_best_of_more(some: list[Text], asked: Asked, limit: int) -> None:
+    engine = built({text.path: text for text in some})
+    worded = asked._replace(vector=None)
+
+    more, fewer = (engine.query(worded._replace(limit=wanted)) for wanted in (100, limit))
+
+    assert more[:limit] == fewer
+
+
+LETTERS = st.sampled_from("pqrstuvw")
+equally_long = st.builds(
+    lambda name, description, body: (" ".join(name), " ".join(description), " ".join(body)),
+    st.lists(LETTERS, min_size=2, max_size=2), st.lists(LETTERS, min_size=4, max_size=4), st.lists(LETTERS, min_size=8, max_size=8),
+)  # fmt: skip
+
+
+@given(st.lists(equally_long, min_size=2, max_size=10), st.lists(LETTERS, min_size=1, max_size=4, unique=True))
+def test_an_unrelated_skill_changes_scores_by_its_effect_on_rarity_and_nothing_else(fields: list[tuple[str, str, str]], asked: list[str]) -> None:
+    """A skill that shares no word with a query, and is as long as the others are on average, adds one to the count of skills.
+
+    That adds ln((n+2)/(n+1)) to the rarity of every word in every field, so a score grows by that times what its word counts,
+    which lies between 0 and k1 + 1. The order of two can change only where their scores were closer than that.
+    """
+    texts = [skill(f"/{number}", *words) for number, words in enumerate(fields)]
+    step = log((len(texts) + 2) / (len(texts) + 1))
+    most = step * (K1 + 1) * len(asked) * len(SUMMED)
+
+    before, after = ({one.path: one for one in built({text.path: text for text in some}).query(Asked(" ".join(asked)))}
+                     for some in (texts, [*texts, skill("/unrelated", "x y", "x y x y", "x y x y x y x y")]))  # fmt: skip
+
+    assert before.keys() == after.keys()
+    for path, one in before.items():
+        grown = {field: after[path].signals[field] - one.signals[field] for field in FIELDS}
+        assert all(-1e-9 <= grown[field] <= step * (K1 + 1) * len(asked) + 1e-9 for field in FIELDS)
+        for other in before.values():
+            if total(one) - total(other) > most:
+                assert total(after[path]) > total(after[other.path])
+
+
+@given(st.lists(equally_long, min_size=2, max_size=10), LETTERS)
+def test_an_unrelated_skill_changes_no_order_where_one_word_in_one_field_decides(fields: list[tuple[str, str, str]], word: str) -> None:
+    texts = [skill(f"/{number}", "", "", body) for number, (_name, _description, body) in enumerate(fields)]
+
+    before, after = ([one.path for one in built({text.path: text for text in some}).query(Asked(word))]
+                     for some in (texts, [*texts, skill("/unrelated", "", "", "x y x y x y x y")]))  # fmt: skip
+
+    assert before == after

@@ -1,0 +1,46 @@
+"""Skills that could be mistaken for one another."""
+
+from __future__ import annotations
+
+import pytest
+
+from metier.route.confusing import card_words, measured, ordered, overlap, rivals
+from metier.wanted import Confusable
+
+CARDS = [
+    ("/a", "pdf-forms", "Fills in PDF forms."),
+    ("/b", "pdf-filler", "Fills in the forms of a PDF."),
+    ("/c", "weather", "Tells the weather of tomorrow."),
+]
+
+
+def test_cards_that_say_nearly_the_same_name_each_other() -> None:
+    assert {"/a": ("pdf-filler",), "/b": ("pdf-forms",), "/c": ()} == rivals(CARDS)
+
+
+def test_two_copies_of_a_name_are_no_confusion() -> None:
+    copies = [("/a", "pdf", "Fills in forms."), ("/b", "pdf", "Fills in forms.")]
+
+    assert {"/a": (), "/b": ()} == rivals(copies)
+    assert [] == measured([("/a", "/b", 1.0)], {"/a": "pdf", "/b": "pdf"}, 0.5)
+
+
+@pytest.mark.parametrize("text", ["", "the of and", "\ud800\0", "🙂🙂"])
+def test_a_card_without_words_is_like_no_other(text: str) -> None:
+    assert 0.0 == overlap(card_words(text, text), card_words("pdf", "Fills in forms."))
+    assert {"/a": (), "/b": ()} == rivals([("/a", text + "a", text), ("/b", "pdf", "Fills in forms.")])
+
+
+def test_a_pair_is_named_once_with_its_highest_similarity() -> None:
+    names = {"/a": "one", "/b": "two", "/c": "three"}
+    pairs = [("/b", "/a", 0.9), ("/a", "/b", 0.8), ("/a", "/a", 1.0), ("/a", "/c", 0.4), ("/c", "/b", 1.0001)]
+
+    found = measured(pairs, names, 0.5)
+
+    assert [Confusable("two", "three", "/b", "/c", 1.0), Confusable("one", "two", "/a", "/b", 0.9)] == found
+
+
+def test_pairs_are_in_one_order() -> None:
+    pairs = [Confusable("x", "y", path, "/z", similarity) for path, similarity in (("/b", 0.5), ("/a", 0.5), ("/c", 0.9))]
+
+    assert ["/c", "/a", "/b"] == [one.first_path for one in ordered(pairs)]

@@ -1,0 +1,496 @@
+"""The index on disk: what was put in is there for the next process, whatever happened to the one before."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fakes.embedding import HashedEmbedder
+from fakes.texts import skill
+
+from metier.errors import StoreError
+from metier.route import engine as engine_module, making
+from metier.route.disk import LOCK, MANIFEST, STRAY_SECONDS, folder_engine
+from metier.route.engine import Embedded
+from metier.route.manifest import Manifest, Part, read, written
+from metier.route.memory import memory_engine
+from metier.route.postings import DamagedError
+from metier.wanted import Asked, Text
+
+MODEL = HashedEmbedder()
+
+
+@pytest.fixture(params=["folder", "memory"])
+def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Embedded:
+    return folder_engine(str(tmp_path / "index"), None) if request.param == "folder" else memory_engine()
+
+
+def on_disk(tmp_path: Path) -> Embedded:
+    return folder_engine(str(tmp_path / "index"), None)
+
+
+def files_of(tmp_path: Path) -> set[str]:
+    return {name for name in os.listdir(tmp_path / "index") if name not in {MANIFEST, LOCK}}
+
+
+def paths(engine: Embedded, text: str, **rest: object) -> list[str]:
+    return [one.path for one in engine.query(Asked(text, **rest))]  # type: ignore[arg-type]
+
+
+def embed(engine: Embedded, texts: list[Text], model: HashedEmbedder = MODEL) -> None:
+    engine.add_vectors(model.name, [(text.path, model.passages([f"{text.name} {text.description}", text.body])) for text in texts])
+
+
+# --- what is in it
+
+
+def test_an_index_that_was_never_made_is_empty(engine: Embedded) -> None:
+    assert ({}, {}, [], []) == (engine.known(), engine.triggers(), engine.query(Asked("x")), engine.without_vectors("m"))
+
+
+def test_skills_are_put_in_replaced_and_taken_out(engine: Embedded) -> None:
+    engine.build([skill("/a", "apple"), skill("/b", "berry", triggers=("eat",)), skill("/c", "cherry")])
+
+    engine.update([skill("/b", "banana", triggers=("peel",)), skill("/d", "date")], ["/c", "/never"])
+
+    expected = [skill("/a", "apple"), skill("/b", "banana", triggers=("peel",)), skill("/d", "date")]
+    assert {text.path: text.stamp for text in expected} == engine.known()
+    assert {"/b": ("peel",)} == engine.triggers()
+    assert ([], ["/b"], []) == (paths(engine, "berry"), paths(engine, "banana"), paths(engine, "cherry"))
+
+
+def test_a_skill_that_is_put_in_and_taken_out_at_once_is_in(engine: Embedded) -> None:
+    engine.update([skill("/a", "apple")], ["/a"])
+
+    assert ["/a"] == paths(engine, "apple")
+
+
+def test_building_forgets_what_was_there(engine: Embedded) -> None:
+    engine.build([skill("/a", "apple")])
+
+    engine.build(iter([skill("/b", "berry")]))
+
+    assert (["/b"], []) == (list(engine.known()), paths(engine, "apple"))
+
+
+def test_a_library_of_several_segments_becomes_one(engine: Embedded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(making, "MOST_TEXTS", 3)
+
+    engine.build(skill(f"/{number % 10}", f"name{number}") for number in range(14))
+
+    assert (10, ["/3"], []) == (len(engine.known()), paths(engine, "name13"), paths(engine, "name3"))
+    assert 1 == len(read(engine.place.manifest()).parts)
+
+
+def test_many_small_changes_leave_few_segments(engine: Embedded) -> None:
+    engine.build(skill(f"/{number}", f"name{number}") for number in range(300))
+
+    for number in range(50):
+        engine.update([skill(f"/{number}", f"other{number}")], [f"/{number + 100}"])
+
+    parts = read(engine.place.manifest()).parts
+    assert (250, True) == (len(engine.known()), len(parts) <= 5)
+    assert (["/49"], []) == (paths(engine, "other49"), paths(engine, "name49"))
+
+
+def test_a_segment_that_is_mostly_gone_is_written_anew(engine: Embedded) -> None:
+    engine.build(skill(f"/{number}", "same") for number in range(9))
+
+    engine.update([], [f"/{number}" for number in range(4)])
+
+    assert [()] == [part.gone for part in read(engine.place.manifest()).parts]
+
+
+def test_an_update_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
+    engine = on_disk(tmp_path)
+    engine.build([skill("/a", "apple")])
+    before = engine.place.version()
+
+    engine.update([], ["/never"])
+
+    assert before == engine.place.version()
+
+
+def test_emptying_an_index_leaves_no_file(tmp_path: Path) -> None:
+    engine = on_disk(tmp_path)
+    engine.build([skill("/a", "apple")])
+
+    engine.update([], ["/a"])
+
+    assert (set(), {}) == (files_of(tmp_path), engine.known())
+
+
+# --- processes
+
+
+def test_what_one_process_wrote_another_finds(tmp_path: Path) -> None:
+    on_disk(tmp_path).build([skill("/a", "apple")])
+    reader = on_disk(tmp_path)
+    first = paths(reader, "apple")
+
+    on_disk(tmp_path).update([skill("/b", "apple pie")], [])
+
+    assert (["/a"], ["/a", "/b"]) == (first, paths(reader, "apple"))
+
+
+def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
+    on_disk(tmp_path).build([skill("/a", "apple")])
+
+    modes = {path.stat().st_mode & 0o777 for path in (tmp_path / "index").iterdir()}
+
+    assert ({0o600}, 0o700) == (modes, (tmp_path / "index").stat().st_mode & 0o777)
+
+
+def test_readers_go_on_while_a_writer_replaces_everything(tmp_path: Path) -> None:
+    on_disk(tmp_path).build([skill(f"/{n}", "same", f"version{0}") for n in range(20)])
+    seen: list[tuple[int, int]] = []
+    done = threading.Event()
+
+    def look() -> None:
+        reader = on_disk(tmp_path)
+        while not done.is_set():
+            seen.append((len(reader.query(Asked("same"))), len(set(reader.known().values()))))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    for version in range(30):
+        on_disk(tmp_path).update([skill(f"/{n}", "same", f"version{version}") for n in range(20)], [])
+    done.set()
+    thread.join()
+
+    assert {(20, 1)} == set(seen)
+
+
+def test_writers_take_turns(tmp_path: Path) -> None:
+    def write(number: int) -> None:
+        for part in range(5):
+            on_disk(tmp_path).update([skill(f"/{number}/{part}", "same")], [])
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert 20 == len(on_disk(tmp_path).known())
+    assert files_of(tmp_path) == read((tmp_path / "index" / MANIFEST).read_bytes()).names()
+
+
+KILLED = """
+import os, signal, sys
+from metier.route.disk import folder_engine
+from metier.wanted import Text
+
+def dies(name, left=[int(sys.argv[2])]):
+    real = getattr(os, name)
+    def call(*arguments, **options):
+        left[0] -= 1
+        if left[0] < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*arguments, **options)
+    setattr(os, name, call)
+
+for name in ("open", "write", "fsync", "replace", "unlink"):
+    dies(name)
+engine = folder_engine(sys.argv[1], None)
+engine.update([Text(f"/{n}", b"new", "new", "", (), (), "text") for n in range(8)], [f"/{n}" for n in range(8, 12)])
+"""
+
+
+def test_a_process_killed_at_any_instant_leaves_the_old_index_or_the_new(tmp_path: Path) -> None:
+    old, new = ({f"/{n}": b"old" for n in range(12)}, {f"/{n}": b"new" for n in range(8)})
+    outcomes = []
+
+    for calls in range(100):
+        folder = tmp_path / str(calls)
+        folder_engine(str(folder), None).build([Text(path, stamp, "old", "", (), (), "text") for path, stamp in old.items()])
+        code = subprocess.run([sys.executable, "-c", KILLED, str(folder), str(calls)], check=False).returncode
+        after = folder_engine(str(folder), None)
+        outcomes.append((dict(after.known()), len(after.query(Asked("text")))))
+        after.update([skill("/more", "more")], [])
+        assert "/more" in after.known()
+        if code == 0:
+            break
+        assert -signal.SIGKILL == code
+
+    assert (old, 12) == outcomes[0]
+    assert (new, 8) == outcomes[-1]
+    assert [] == [one for one in outcomes if one not in [(old, 12), (new, 8)]]
+
+
+def test_what_killed_writers_left_is_swept_up_later(tmp_path: Path) -> None:
+    engine = on_disk(tmp_path)
+    engine.build([skill("/a", "apple")])
+    young, old = tmp_path / "index" / "young.part", tmp_path / "index" / "old.part"
+    for stray in (young, old):
+        stray.write_bytes(b"half")
+    os.utime(old, (0, time.time() - STRAY_SECONDS - 9))
+
+    engine.update([skill("/b", "berry")], [])
+
+    assert (True, False) == (young.exists(), old.exists())
+
+
+def test_a_writer_that_is_interrupted_leaves_the_old_index_and_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(making, "MOST_TEXTS", 1)
+    engine = on_disk(tmp_path)
+    engine.build([skill("/a", "apple")])
+    before = files_of(tmp_path)
+
+    def interrupted() -> Iterator[Text]:
+        yield skill("/b", "berry")
+        yield skill("/c", "cherry")
+        raise KeyboardInterrupt
+
+    for change in (engine.build, lambda texts: engine.update(texts, ["/a"])):
+        with pytest.raises(KeyboardInterrupt):
+            change(interrupted())
+
+    assert (before, ["/a"]) == (files_of(tmp_path), list(engine.known()))
+
+
+# --- damage
+
+
+def spoilt(tmp_path: Path) -> Path:
+    engine = on_disk(tmp_path)
+    engine.build([skill(f"/{number}", f"name{number}", "", "text") for number in range(20)])
+    engine.update([skill("/new", "text")], [])
+    return max((tmp_path / "index").iterdir(), key=lambda path: path.stat().st_size)
+
+
+@pytest.mark.parametrize("how", ["cut", "empty", "gone", "version", "link", "folder"])
+def test_a_segment_that_cannot_be_read_counts_as_not_there(how: str, tmp_path: Path) -> None:
+    segment = spoilt(tmp_path)
+    data = segment.read_bytes()
+    segment.unlink()
+    if how == "link":
+        (tmp_path / "real").write_bytes(data)
+        segment.symlink_to(tmp_path / "real")
+    elif how == "folder":
+        segment.mkdir()
+    elif how != "gone":
+        segment.write_bytes({"cut": data[:-1], "empty": b"", "version": data[:12] + b"\xff" + data[13:]}[how])
+    engine = on_disk(tmp_path)
+
+    before = engine.known(), paths(engine, "text")
+    engine.update([skill("/0", "name0", "", "text")], [])
+
+    assert (["/new"], ["/new"]) == (list(before[0]), before[1])
+    assert {"/0", "/new"} == set(engine.known()) == set(paths(engine, "text"))
+
+
+@pytest.mark.parametrize("data", [b"", b"x", b"00000000\n{}", b"[]", written(Manifest())[:-1], b"%08x\n{}" % zlib.crc32(b"{}")])
+def test_a_manifest_that_cannot_be_read_is_an_empty_index(data: bytes, tmp_path: Path) -> None:
+    spoilt(tmp_path)
+    (tmp_path / "index" / MANIFEST).write_bytes(data)
+    engine = on_disk(tmp_path)
+
+    before = engine.known()
+    engine.update([skill("/a", "apple")], [])
+
+    assert ({}, ["/a"]) == (before, list(engine.known()))
+
+
+def test_a_manifest_is_read_as_it_was_written() -> None:
+    manifest = Manifest((Part("a", (0, 5, 70_000)), Part("b")), "modèle \udcff", ("v",))
+
+    assert manifest == read(written(manifest))
+    assert {"a", "b", "v"} == manifest.names()
+
+
+def test_a_manifest_of_another_version_is_none() -> None:
+    data = b'{"format": 0, "parts": [], "model": "", "vectors": []}'
+
+    with pytest.raises(DamagedError):
+        read(b"%08x\n%s" % (zlib.crc32(data), data))
+
+
+def test_damage_that_shows_only_when_it_is_read_is_told_and_the_index_is_made_anew(tmp_path: Path) -> None:
+    segment = spoilt(tmp_path)
+    data = bytearray(segment.read_bytes())
+    at = data.index(b"\x78\xda")  # where a compressed block begins
+    data[at : at + 12] = bytes(12)
+    segment.write_bytes(data)
+    engine = on_disk(tmp_path)
+
+    with pytest.raises(StoreError, match="damaged"):
+        engine.query(Asked("text name3 name19"))
+
+    assert {} == engine.known() == on_disk(tmp_path).known()
+
+
+def test_a_place_that_is_no_folder_is_told(tmp_path: Path) -> None:
+    (tmp_path / "index").write_text("a file")
+
+    with pytest.raises(StoreError, match="cannot write the index"):
+        on_disk(tmp_path).build([skill("/a")])
+
+    assert {} == on_disk(tmp_path).known()
+
+
+def test_a_home_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+
+    with pytest.raises(StoreError, match="home"):
+        folder_engine(f"{home}/data/route", str(home)).update([skill("/a")], [])
+
+    assert not home.exists()
+
+
+# --- vectors
+
+
+FRUIT = [skill("/a", "apple", "a fruit", "red"), skill("/b", "berry", "a fruit", "blue"), skill("/c", "chair", "furniture", "wood")]
+
+
+def test_a_skill_has_vectors_once_they_were_added(engine: Embedded) -> None:
+    engine.build(FRUIT)
+    before = engine.without_vectors(MODEL.name)
+
+    embed(engine, [*FRUIT[:2], skill("/never", "known")])
+
+    assert (["/a", "/b", "/c"], ["/c"]) == (before, engine.without_vectors(MODEL.name))
+
+
+def test_vectors_bring_candidates_that_share_no_word(engine: Embedded) -> None:
+    engine.build(FRUIT)
+    embed(engine, FRUIT)
+    vector = MODEL.queries(["chair furniture"])[0]
+
+    found = engine.query(Asked("apple", limit=1, vector=vector))
+
+    assert ["/a", "/c"] == [one.path for one in found]
+    assert pytest.approx(1.0, abs=0.02) == found[1].signals["vector"]
+    assert 0.5 > found[0].signals["vector"]
+    assert 0.0 != found[0].signals["passage"]
+
+
+def test_vectors_obey_every_filter(engine: Embedded) -> None:
+    texts = [*FRUIT, skill("/d", "chair", "furniture", "wood", tags=("home",))]
+    engine.build(texts)
+    embed(engine, texts)
+    vector = MODEL.queries(["chair furniture"])[0]
+
+    assert ["/a", "/b"] == paths(engine, "", vector=vector, among=frozenset({"/a", "/b"}))[:2]
+    assert ["/d"] == paths(engine, "", vector=vector, tags=("home",))
+    assert 4 == len(paths(engine, "", vector=vector))
+
+
+def test_a_changed_skill_has_no_vectors_until_they_are_added_again(engine: Embedded) -> None:
+    engine.build(FRUIT)
+    embed(engine, FRUIT)
+    changed = skill("/a", "apple", "a tree", "green")
+
+    engine.update([changed], ["/b"])
+    before = engine.without_vectors(MODEL.name)
+    stale = engine.query(Asked("apple", vector=MODEL.queries(["apple fruit"])[0]))
+    embed(engine, [changed])
+
+    assert (["/a"], []) == (before, engine.without_vectors(MODEL.name))
+    assert {"/a": 0.0} == {one.path: one.signals["vector"] for one in stale if one.path == "/a"}
+
+
+def test_vectors_of_skills_that_stayed_outlast_a_new_build(engine: Embedded) -> None:
+    engine.build(FRUIT)
+    embed(engine, FRUIT)
+
+    engine.build([FRUIT[0], skill("/b", "berry", "changed")])
+
+    assert ["/b"] == engine.without_vectors(MODEL.name)
+
+
+def test_vectors_of_another_model_are_not_compared(engine: Embedded) -> None:
+    other = HashedEmbedder("hashed-2")
+    engine.build(FRUIT)
+    embed(engine, FRUIT)
+    asked = Asked("", vector=MODEL.queries(["apple"])[0])
+    before = len(engine.query(asked))
+
+    missing = engine.without_vectors(other.name)
+    meanwhile = len(engine.query(asked))
+    embed(engine, FRUIT, other)
+
+    assert (3, ["/a", "/b", "/c"], 0) == (before, missing, meanwhile)
+    assert (3, ["/a", "/b", "/c"]) == (len(engine.query(asked)), engine.without_vectors(MODEL.name))
+
+
+@pytest.mark.parametrize("vector", [np.zeros(64), np.ones(3)])
+def test_a_vector_that_means_nothing_here_brings_nothing(engine: Embedded, vector: object) -> None:
+    engine.build(FRUIT)
+    embed(engine, FRUIT)
+
+    assert ["/a"] == paths(engine, "apple", vector=vector)
+
+
+def test_vectors_added_a_few_at_a_time_lie_in_few_files(engine: Embedded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "MOST_VECTORS", 2)
+    texts = [skill(f"/{number:02}", f"name{number}") for number in range(40)]
+    engine.build(texts)
+
+    for start in range(0, 40, 5):
+        embed(engine, texts[start : start + 5])
+
+    assert ([], True) == (engine.without_vectors(MODEL.name), len(read(engine.place.manifest()).vectors) <= 3)
+    nearest = engine.query(Asked("", limit=1, vector=MODEL.queries(["name17"])[0]))
+    assert ["/17"] == [one.path for one in nearest]
+
+
+def test_vectors_that_were_made_before_an_interruption_are_kept(engine: Embedded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine_module, "MOST_VECTORS", 2)
+    engine.build(FRUIT)
+
+    def interrupted() -> Iterator[tuple[str, Any]]:
+        for text in FRUIT:
+            yield text.path, MODEL.passages([text.name])
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        engine.add_vectors(MODEL.name, interrupted())
+
+    assert ["/c"] == engine.without_vectors(MODEL.name)
+
+
+def test_vectors_that_cannot_be_read_are_missing(tmp_path: Path) -> None:
+    engine = on_disk(tmp_path)
+    engine.build(FRUIT)
+    embed(engine, FRUIT)
+    (name,) = read((tmp_path / "index" / MANIFEST).read_bytes()).vectors
+    file = tmp_path / "index" / name
+    file.write_bytes(file.read_bytes()[:-1])
+    engine = on_disk(tmp_path)
+
+    before = engine.without_vectors(MODEL.name)
+    embed(engine, FRUIT)
+
+    assert (["/a", "/b", "/c"], []) == (before, engine.without_vectors(MODEL.name))
+
+
+class Watched(frozenset[str]):
+    """Counts how often it was looked into."""
+
+    looks = 0
+
+    def __contains__(self, path: object) -> bool:
+        self.looks += 1
+        return super().__contains__(path)
+
+
+def test_asking_again_among_the_same_skills_looks_nothing_up(engine: Embedded) -> None:
+    engine.build(FRUIT)
+    some = Watched({"/a"})
+    first, looks = engine.query(Asked("fruit", among=some)), some.looks
+
+    again = engine.query(Asked("red apple", among=some))
+
+    assert (3, 3, ["/a"], ["/a"]) == (looks, some.looks, [one.path for one in first], [one.path for one in again])

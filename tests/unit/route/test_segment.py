@@ -1,0 +1,168 @@
+"""A segment gives back what was put into it, one that is not whole is refused, and several make one without a text."""
+
+from __future__ import annotations
+
+import zlib
+
+import numpy as np
+import pytest
+from fakes.texts import skill
+
+from metier.route import making
+from metier.route.postings import DamagedError
+from metier.route.segment import FORMAT, Segment, encoded
+from metier.route.vocabulary import BLOCK, Strings, Vocabulary, Written, pieces
+from metier.wanted import Text
+
+TEXTS = [
+    skill("/s/b", "pdf tools", "Reads PDF files", "# Pages\nSplit the pages.", tags=("Office",), triggers=("read a pdf", "pdf")),
+    skill("/s/a", "mail", "Writes letters", "Dear reader"),
+    skill("/s/c\udcff", "odd", "", "pages and pages and pages"),
+]
+
+
+def made(texts: list[Text]) -> Segment:
+    return Segment(b"".join(making.segments_of(texts)))
+
+
+def lists(segment: Segment, word: str) -> list[dict[str, int]]:
+    """Give what a segment says of a word, column by column."""
+    row = segment.vocabulary.find(word.encode())
+    if row is None:
+        return []
+    found = [segment.list_of(row, column) if row.sizes[column] else None for column in range(4)]
+    return [{} if one is None else {segment.path(n): h for n, h in zip(one.documents.tolist(), one.halves.tolist(), strict=True)}
+            for one in found]  # fmt: skip
+
+
+def everything(segment: Segment) -> object:
+    words = [word.decode() for word in segment.vocabulary.between(b"", None).words]
+    return segment.documents(), segment.names(), {word: lists(segment, word) for word in words}
+
+
+def test_documents_are_kept_in_the_order_of_their_paths() -> None:
+    segment = made(TEXTS)
+
+    assert ["/s/a", "/s/b", "/s/c\udcff"] == segment.paths()
+    assert [0, 1, 2, -1, -1] == [segment.number_of(path) for path in ("/s/a", "/s/b", "/s/c\udcff", "/s/bb", "/")]
+    assert [TEXTS[1].stamp, TEXTS[0].stamp, TEXTS[2].stamp] == segment.stamps()
+    assert [(1, ("read a pdf", "pdf"))] == segment.triggers()
+    assert [[1, 2, 0, 2, 0], [2, 3, 1, 4, 1], [1, 0, 0, 5, 0]] == segment.lengths.T.tolist()
+
+
+def test_a_word_leads_to_its_documents_in_every_field() -> None:
+    segment = made(TEXTS)
+
+    assert [{"/s/b": 0}, {"/s/b": 0}, {}, {}] == lists(segment, "pdf")
+    assert [{}, {}, {}, {"/s/b": 1 + 8, "/s/c\udcff": 2}] == lists(segment, "page")
+    assert [{}, {}, {"/s/b": 0}, {}] == lists(segment, "\0office")
+    assert [] == lists(segment, "nothing")
+    assert [b"mail", b"odd", b"pdf", b"tool"] == segment.names()
+
+
+def test_of_two_skills_with_one_path_the_later_counts() -> None:
+    segment = made([skill("/s", "old"), skill("/t"), skill("/s", "new")])
+
+    assert (["/s", "/t"], [b"new"]) == (segment.paths(), [name for name in segment.names() if lists(segment, name.decode())[0]])
+
+
+def test_a_path_that_no_file_can_have_is_left_out() -> None:
+    assert ["/s"] == made([skill("/s"), skill("/n\0o")]).paths()
+
+
+def test_texts_are_cut_into_segments_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(making, "MOST_TEXTS", 2)
+
+    counts = [Segment(data).count for data in making.segments_of(skill(f"/{n}", "x") for n in range(5))]
+
+    assert [2, 2, 1] == counts
+
+
+@pytest.mark.parametrize("stretch", [1, 32])
+def test_merged_segments_are_what_all_their_texts_would_have_made(stretch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(making, "_STRETCH", stretch)
+    texts = [skill(f"/{n:03}", f"name{n % 7}", "same words here", f"w{n} " * (n % 30) + f"# only{n}\n## title{n % 3}") for n in range(150)]
+    some, others = made(texts[::2]), made(texts[1::2])
+    live = np.arange(some.count) % 5 > 0
+
+    merged = Segment(making.merged([(some, live), (others, np.ones(others.count, np.bool_))]))
+
+    kept = [text for n, text in enumerate(texts) if n % 2 or live[n // 2]]
+    assert everything(made(kept)) == everything(merged)
+
+
+def test_a_word_whose_documents_are_all_gone_is_gone() -> None:
+    segment = made(TEXTS)
+
+    merged = Segment(making.merged([(segment, np.array([True, False, True]))]))
+
+    assert ([], [b"mail", b"odd"]) == (lists(merged, "pdf"), merged.names())
+
+
+@pytest.mark.parametrize("cut", [0, 1, 50, 124, 125, 200, -1])
+def test_a_segment_that_was_cut_off_is_refused(cut: int) -> None:
+    data = next(making.segments_of(TEXTS))[:cut]
+
+    with pytest.raises(DamagedError):
+        Segment(data)
+
+
+def test_a_segment_that_is_too_long_is_refused() -> None:
+    with pytest.raises(DamagedError):
+        Segment(next(making.segments_of(TEXTS)) + b"x")
+
+
+def test_a_segment_of_another_version_is_refused() -> None:
+    data = bytearray(next(making.segments_of(TEXTS)))
+    data[12:16] = (FORMAT + 1).to_bytes(4, "little")
+    head = 12 + 4 + 8 + 12 * 8
+    data[head : head + 4] = zlib.crc32(data[:head]).to_bytes(4, "little")
+
+    with pytest.raises(DamagedError):
+        Segment(bytes(data))
+
+
+def test_a_header_with_one_wrong_byte_is_refused() -> None:
+    data = next(making.segments_of(TEXTS))
+
+    for at in range(12 + 4 + 8 + 12 * 8 + 4):
+        with pytest.raises(DamagedError):
+            Segment(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+
+
+def test_paths_are_sorted_as_their_bytes_are() -> None:
+    paths = ["/a", "/é", "/\udcff", "/\U0001f600", "/\uffff"]
+
+    assert sorted(paths) == sorted(paths, key=encoded)
+
+
+def test_words_are_found_across_blocks() -> None:
+    words = [f"w{number:05}".encode() for number in range(3 * BLOCK + 5)]
+    rows = np.arange(len(words))[:, None] * np.ones(9, np.int64)
+    written = Written()
+
+    written.add(words[:100], rows[:100])
+    written.add(words[100:], rows[100:])
+    vocabulary = Vocabulary(*[memoryview(part) for part in written.parts()])
+
+    found = [vocabulary.find(word) for word in words]
+    assert [(number,) * 4 for number in range(len(words))] == [row and row.sizes for row in found]
+    assert [4 * n * (n - 1) // 2 for n in range(len(words))] == [row and row.data[0] for row in found]
+    assert [None] * 4 == [vocabulary.find(word) for word in (b"", b"w", b"w00003x", b"x")]
+    assert words[63:131] == vocabulary.between(words[63], words[131]).words
+    assert [] == vocabulary.between(b"x", None).words
+    assert (4 * 63 * 62 // 2, words[-2:]) == (vocabulary.between(words[63], None).data, vocabulary.between(words[-2], None).words)
+
+
+def test_pieces_are_given_back_each_by_its_number() -> None:
+    parts = [b"", b"a", b"", b"bcd"]
+
+    strings = Strings(memoryview(pieces(parts)))
+
+    assert (parts, parts) == (strings.all(), [strings[number] for number in range(len(strings))])
+
+
+def test_what_no_vocabulary_holds_is_nothing() -> None:
+    vocabulary = Vocabulary(*[memoryview(part) for part in Written().parts()])
+
+    assert (None, []) == (vocabulary.find(b"x"), vocabulary.between(b"", None).words)

@@ -1,0 +1,86 @@
+"""The words by which a text is found are the same for what is indexed and for what is asked."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from metier.route.words import LONGEST, folded, plain_words, stem, words
+
+TEXTS = st.text(alphabet=st.sampled_from("aBc1-_+# \n.éßÜ日本語がक\u0301\u3099\udcff\x00😀İ"), max_size=40)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Deploy the app", ["deploy", "the", "app"]),
+        ("foo_bar-baz/qux.py", ["foo", "bar", "baz", "qux", "py"]),
+        ("getHTTPResponse", ["gethttpresponse", "get", "http", "response"]),
+        ("C++ and C# or F#", ["c++", "and", "c#", "or", "f#"]),
+        ("## Heading ##", ["heading"]),
+        ("a+b", ["a", "b"]),
+        ("Café Ångström", ["cafe", "angstrom"]),
+        ("Straße", ["strasse"]),
+        ("日本語", ["日本", "本語"]),
+        ("東", ["東"]),
+        ("Pythonで書く", ["python", "で書", "書く"]),
+        ("がぎ", ["がぎ"]),
+        ("ﬁne №1", ["fine", "no1"]),
+        ("😀 ✨", []),
+        ("", []),
+    ],
+)
+def test_a_text_has_these_words(text: str, expected: list[str]) -> None:
+    found = plain_words(text)
+
+    assert expected == found
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        ("deploy", "deploys", "deployed", "deploying", "deployment", "deployments"),
+        ("query", "queries"),
+        ("class", "classes"),
+        ("box", "boxes"),
+        ("run", "runs"),
+        ("plan", "planned", "planning"),
+        ("generate", "generates", "generated", "generating"),
+        ("analysis",),
+        ("kubernetes",),
+    ],
+)
+def test_forms_of_a_word_share_a_stem(forms: tuple[str, ...]) -> None:
+    stems = {stem(form) for form in forms}
+
+    assert 1 == len(stems)
+
+
+@pytest.mark.parametrize("word", ["is", "c++", "日本", "v2s", "straßen", "über"])
+def test_what_is_short_or_not_english_is_its_own_stem(word: str) -> None:
+    assert word == stem(word)
+
+
+def test_a_line_of_data_is_no_word() -> None:
+    found = plain_words(f"{'a' * LONGEST} {'b' * (LONGEST + 1)} {'getX' * 20}")
+
+    assert ["a" * LONGEST] == found
+
+
+def test_what_is_no_text_parts_words() -> None:
+    assert ["so", "so"] == plain_words("\udcffso\x00so\ud800")
+
+
+@given(TEXTS, TEXTS)
+def test_a_text_of_two_parts_has_the_words_of_both(one: str, other: str) -> None:
+    together = set(words(f"{one}\n{other}"))
+
+    assert set(words(one)) | set(words(other)) == together
+
+
+@given(st.text())
+def test_words_are_short_and_without_case_accents_or_spaces(text: str) -> None:
+    found = plain_words(text)
+
+    assert [] == [word for word in found if not word or len(word) > LONGEST or word.split() != [word] or word != word.lower()]
+    assert [folded(word) for word in found] == found
