@@ -1,11 +1,11 @@
-"""Trains the small model that `metier find` ships: MiniLM, adapted to skills. Needs torch and a GPU; `bench/README.md` says with what.
+"""Trains the small model that `metier find` ships: MiniLM, adapted to skills. Needs torch, tokenizers and a GPU.
 
-    python bench/embed.py shrink MODEL_FOLDER base.npz            the base model, small enough to travel
-    python bench/embed.py train --base base.npz --pool pool.jsonl.xz --asked bench/asked.jsonl --out OUT
-    python bench/embed.py export --base base.npz --trained OUT src/metier/route/weights
+    python bench/embed_export.py shrink MODEL_FOLDER base.npz      the base model, small enough to travel
+    python bench/embed.py train --base base.npz --tokenizer tokenizer.json --pool pool.jsonl.xz --asked bench/asked.jsonl --out OUT
+    python bench/embed_export.py export trained.npz vocab.txt src/metier/route/weights
 
 What it learns from: the pool's own text (descriptions, quoted examples, "use when" clauses, bullets, headings, each as if a user
-had said it), and `bench/asked.jsonl`: messages written for this, as users would type them, two for each of 2,700 skills of the pool.
+had said it), and `bench/asked.jsonl`: messages written for this, as users would type them, two for each of some skills of the pool.
 First the two towers learn with everything else in the batch as negatives; then a model that reads task and skill together learns
 from what the towers confuse, and teaches them in turn. The queries that the benchmark scores are used for nothing but a report.
 """
@@ -13,19 +13,17 @@ from what the towers confuse, and teaches them in turn. The queries that the ben
 from __future__ import annotations
 
 import argparse
-import json
-import lzma
-import random
 import re
 import sys
-import time
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    import random
+
 WIDTH, LAYERS, HEADS = 384, 6, 12
-CLS, SEP = 101, 102
+SEP = 102
 QUERY_TOKENS, CARD_TOKENS, PASSAGE_TOKENS, PAIR_TOKENS = 80, 128, 192, 288
 PASSAGES, PASSAGE_CHARACTERS = 4, 800
 SCALE = 20.0
@@ -92,7 +90,7 @@ def passages(skill: dict[str, str]) -> list[str]:
     return found
 
 
-# --- the three commands
+# --- training
 
 
 def train(options: argparse.Namespace) -> None:
@@ -111,7 +109,8 @@ def train(options: argparse.Namespace) -> None:
         stored = np.load(options.base)
         words = torch.from_numpy(stored["we_q"].astype(np.float32) * stored["we_s"])
         made = Encoder(words, LAYERS, HEADS)
-        made.load_state_dict({name: torch.from_numpy(stored[name].astype(np.float32)) for name in stored.files if name[:3] != "we_"})
+        rest = [name for name in stored.files if not name.startswith("we_")]
+        made.load_state_dict({name: torch.from_numpy(stored[name].astype(np.float32)) for name in rest})
         return made
 
     towers = lessons.Towers(encoder()).to(lessons.DEVICE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import torch
-import torch.nn.functional as F
+import torch.nn.functional as F  # noqa: N812 - what everybody calls it
 from torch import nn
 
 
@@ -11,6 +11,7 @@ class Layer(nn.Module):
     """One layer of attention and what follows it."""
 
     def __init__(self, width: int, heads: int, inner: int) -> None:
+        """Make a layer with numbers that mean nothing yet."""
         super().__init__()
         self.heads = heads
         self.query, self.key, self.value, self.out = (nn.Linear(width, width) for _ in range(4))
@@ -18,6 +19,7 @@ class Layer(nn.Module):
         self.norm, self.last = nn.LayerNorm(width, eps=1e-12), nn.LayerNorm(width, eps=1e-12)
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """Give each token what it takes from the others."""
         b, n, w = x.shape
         q, k, v = (part(x).view(b, n, self.heads, w // self.heads).transpose(1, 2) for part in (self.query, self.key, self.value))
         seen = F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).reshape(b, n, w)
@@ -29,6 +31,7 @@ class Encoder(nn.Module):
     """Tokens in, one vector to each out. The words' own vectors stay as they are."""
 
     def __init__(self, words: torch.Tensor, layers: int, heads: int, positions: int = 512, types: int = 2) -> None:
+        """Make a model around the vectors of words that there are."""
         super().__init__()
         width = words.shape[1]
         self.register_buffer("words", words, persistent=False)
@@ -37,6 +40,7 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(Layer(width, heads, 4 * width) for _ in range(layers))
 
     def forward(self, tokens: torch.Tensor, kinds: torch.Tensor | None = None) -> torch.Tensor:
+        """Read texts, padded with zeros; `kinds` tells a task from a skill where both are read together."""
         there = tokens != 0
         kinds = torch.zeros_like(tokens) if kinds is None else kinds
         at = torch.arange(tokens.shape[1], device=tokens.device)

@@ -6,15 +6,17 @@ import json
 import lzma
 import random
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import embed
 import numpy as np
 import torch
-import torch.nn.functional as F
-from embed_model import Encoder
+import torch.nn.functional as F  # noqa: N812 - what everybody calls it
 from tokenizers import Tokenizer
 from torch import nn
+
+if TYPE_CHECKING:
+    from embed_model import Encoder
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 AMP = {"device_type": DEVICE, "dtype": torch.bfloat16}
@@ -24,6 +26,7 @@ READ = 2
 
 
 def tokens_of(tokenizer: Tokenizer, texts: list[str], limit: int) -> Rows:
+    """Give the numbers of the pieces of words in each text; what is too long is cut."""
     found: Rows = []
     for start in range(0, len(texts), 20_000):
         for encoded in tokenizer.encode_batch(texts[start : start + 20_000]):
@@ -33,6 +36,7 @@ def tokens_of(tokenizer: Tokenizer, texts: list[str], limit: int) -> Rows:
 
 
 def padded(rows: Rows) -> torch.Tensor:
+    """Give texts as one table, with zeros after the shorter ones."""
     width = max(map(len, rows))
     table = np.zeros((len(rows), (width + 7) // 8 * 8), np.int64)
     for at, row in enumerate(rows):
@@ -44,10 +48,12 @@ class Towers(nn.Module):
     """One encoder for both sides: the mean of a text's tokens, of unit length."""
 
     def __init__(self, encoder: Encoder) -> None:
+        """Train this encoder."""
         super().__init__()
         self.encoder = encoder
 
     def forward(self, rows: Rows) -> torch.Tensor:
+        """Give the vector of each text."""
         tokens = padded(rows)
         with torch.autocast(**AMP):
             seen = self.encoder(tokens)
@@ -59,11 +65,13 @@ class Reader(nn.Module):
     """Reads a task and a skill together, and says how well they fit."""
 
     def __init__(self, encoder: Encoder) -> None:
+        """Train this encoder."""
         super().__init__()
         self.encoder = encoder
         self.head = nn.Sequential(nn.Linear(embed.WIDTH, embed.WIDTH), nn.Tanh(), nn.Linear(embed.WIDTH, 1))
 
     def forward(self, queries: Rows, texts: Rows) -> torch.Tensor:
+        """Give the score of each pair."""
         pairs = [np.concatenate([query, text[1:]])[: embed.PAIR_TOKENS] for query, text in zip(queries, texts, strict=True)]
         tokens = padded(pairs)
         lengths = torch.tensor([len(query) for query in queries], device=DEVICE)
@@ -78,14 +86,16 @@ class Data:
     """Everything that is learnt from, as tokens."""
 
     def __init__(self, options: Any) -> None:
-        chance = random.Random(embed.SEED)
+        """Read the pool and the messages, and take them apart."""
+        chance = random.Random(embed.SEED)  # noqa: S311 - a shuffle, not a secret
         self.tokenizer = Tokenizer.from_file(options.tokenizer)
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()
         with lzma.open(options.pool, "rt") as file:
             self.skills = [json.loads(line) for line in file]
         number = {skill["id"]: at for at, skill in enumerate(self.skills)}
-        asked = [json.loads(line) for line in open(options.asked, encoding="utf-8")]
+        with open(options.asked, encoding="utf-8") as file:
+            asked = [json.loads(line) for line in file]
         self.held = {number[one["id"]] for one in asked if one["writer"] in embed.HELD_OUT}
         self.uses: list[tuple[str, str, int]] = []
         for one in asked:
@@ -93,7 +103,6 @@ class Data:
                 self.uses += [("asked", one[kind], number[one["id"]]) for kind in ("a", "b")]
         for at, skill in enumerate(self.skills):
             self.uses += [(kind, text, at) for kind, text in embed.pseudo_queries(skill, chance)]
-        self.eval = [(one[kind], number[one["id"]], f"asked-{kind}") for one in asked if number[one["id"]] in self.held for kind in "ab"]
         self.cards = [embed.card(skill) for skill in self.skills]
         parts = [embed.passages(skill) for skill in self.skills]
         flat = [(at, text) for at, texts in enumerate(parts) for text in texts]
@@ -107,7 +116,8 @@ class Data:
         self.query = tokens_of(self.tokenizer, [text for _kind, text, _at in self.uses], embed.QUERY_TOKENS)
         # A sentence of the card as the query: the card without it is the better exercise.
         cut = [at for at, (kind, text, owner) in enumerate(self.uses) if kind != "asked" and text in self.cards[owner]]
-        bare = tokens_of(self.tokenizer, [self.cards[self.uses[at][2]].replace(self.uses[at][1], " ") for at in cut], embed.CARD_TOKENS)
+        without = [self.cards[self.uses[at][2]].replace(self.uses[at][1], " ") for at in cut]
+        bare = tokens_of(self.tokenizer, without, embed.CARD_TOKENS)
         self.without = dict(zip(cut, bare, strict=True))
         self.free = [[at for at in self.of[owner] if kind == "asked" or text not in flat[at][1]] or self.of[owner]
                      for kind, text, owner in self.uses]  # fmt: skip
@@ -119,23 +129,27 @@ class Clock:
     """How far it has come, for the schedule and for a person."""
 
     def __init__(self) -> None:
+        """Begin now."""
         self.began = time.time()
 
     def __call__(self) -> float:
+        """Give the seconds since then."""
         return time.time() - self.began
 
     def say(self, *words: object) -> None:
+        """Tell a person."""
         print(f"[{self():.0f} s]", *words, flush=True)
 
 
-@torch.no_grad()
 def encoded(towers: Towers, rows: Rows, batch: int = 2048) -> torch.Tensor:
+    """Give the vectors of texts, nothing being learnt."""
     towers.eval()
     order = sorted(range(len(rows)), key=lambda at: len(rows[at]))
     found = torch.empty(len(rows), embed.WIDTH, device=DEVICE)
-    for start in range(0, len(order), batch):
-        some = order[start : start + batch]
-        found[torch.tensor(some, device=DEVICE)] = towers([rows[at] for at in some])
+    with torch.no_grad():
+        for start in range(0, len(order), batch):
+            some = order[start : start + batch]
+            found[torch.tensor(some, device=DEVICE)] = towers([rows[at] for at in some])
     towers.train()
     return found
 
@@ -187,7 +201,8 @@ def first_stage(towers: Towers, data: Data, clock: Clock, seconds: float, batch:
     while clock() - began < seconds:
         scheduled(optimiser, 1.2e-4, (clock() - began) / seconds)
         some = drawn(data, generator, batch)
-        cards = [data.without[at] if at in data.without and generator.random() < 0.8 else data.card[data.uses[at][2]] for at in some]
+        cards = [data.without[at] if at in data.without and generator.random() < 0.8 else data.card[data.uses[at][2]]
+                 for at in some]  # fmt: skip
         passages = [data.passage[int(generator.choice(data.free[at]))] for at in some]
         q, c, p = towers([data.query[at] for at in some]), towers(cards), towers(passages)
         target = torch.arange(len(some), device=DEVICE)
@@ -224,7 +239,7 @@ def confused(towers: Towers, data: Data, uses: list[int], count: int, skip: floa
     return torch.cat(found)
 
 
-def text_of(data: Data, at: int, generator: np.random.Generator | None) -> "np.ndarray[Any, Any]":
+def text_of(data: Data, at: int, generator: np.random.Generator | None) -> np.ndarray[Any, Any]:
     """Give a card and one passage of a skill as one text."""
     parts = data.of[at]
     if not parts:
@@ -261,19 +276,22 @@ def second_stage(reader: Reader, data: Data, near: torch.Tensor, uses: list[int]
             clock.say("reader", step, round(loss.item(), 3))
 
 
-@torch.no_grad()
 def read_scores(reader: Reader, queries: Rows, texts: Rows, batch: int = 4096) -> torch.Tensor:
+    """Give what the reader says of each pair, nothing being learnt."""
     reader.eval()
     order = sorted(range(len(texts)), key=lambda at: len(texts[at]) + len(queries[at]))
     found = torch.empty(len(texts), device=DEVICE)
-    for start in range(0, len(order), batch):
-        some = order[start : start + batch]
-        found[torch.tensor(some, device=DEVICE)] = reader([queries[at] for at in some], [texts[at] for at in some])
+    with torch.no_grad():
+        for start in range(0, len(order), batch):
+            some = order[start : start + batch]
+            found[torch.tensor(some, device=DEVICE)] = reader([queries[at] for at in some], [texts[at] for at in some])
     reader.train()
     return found
 
 
-def third_stage(towers: Towers, reader: Reader, data: Data, near: torch.Tensor, uses: list[int], clock: Clock, seconds: float) -> None:
+def third_stage(
+    towers: Towers, reader: Reader, data: Data, near: torch.Tensor, uses: list[int], clock: Clock, seconds: float,
+) -> None:  # fmt: skip
     """Let the reader teach the towers how well each of the confused ones fits."""
     optimiser = torch.optim.AdamW(towers.parameters(), lr=5e-5, weight_decay=0.01)
     generator, began, step, size, wrong = np.random.default_rng(embed.SEED + 2), clock(), 0, 128, 11
@@ -311,6 +329,7 @@ class Judge:
     """Scores queries that nothing was trained on: messages for held-out skills, and whatever else a file gives."""
 
     def __init__(self, data: Data, options: Any, clock: Clock) -> None:
+        """Read the queries, where a file was named."""
         self.data, self.clock = data, clock
         self.asked: list[dict[str, Any]] = []
         if options.eval:
@@ -320,10 +339,13 @@ class Judge:
         self.gold = [set(one["gold"]) for one in self.asked]
         self.kinds = [one["kind"] for one in self.asked]
 
-    @torch.no_grad()
     def look(self, what: str, towers: Towers, reader: Reader | None = None, keep: str = "") -> None:
-        if not self.asked:
-            return
+        """Say how well the towers do, and the reader where there is one; `keep` is a file for what they said."""
+        if self.asked:
+            with torch.no_grad():
+                self._look(what, towers, reader, keep)
+
+    def _look(self, what: str, towers: Towers, reader: Reader | None, keep: str) -> None:
         data, query = self.data, encoded(towers, self.query)
         card, passage = similarities(towers, data, query)
         for name, scores in (("card", card), ("passage", passage), ("both", card + passage)):
@@ -339,7 +361,8 @@ class Judge:
             self.clock.say(what, name, report(data, scores, self.gold, self.kinds))
         if keep:
             stacked = torch.stack([card.gather(1, listed), passage.gather(1, listed), read], -1)
-            np.savez_compressed(keep, candidates=listed.cpu().numpy().astype(np.int16), signals=stacked.cpu().numpy().astype(np.float16))
+            candidates, signals = listed.cpu().numpy().astype(np.int16), stacked.cpu().numpy().astype(np.float16)
+            np.savez_compressed(keep, candidates=candidates, signals=signals)
 
     def _read(self, reader: Reader, listed: torch.Tensor) -> torch.Tensor:
         """Read each candidate with its first passages; the best counts."""

@@ -33,6 +33,7 @@ class Peer(NamedTuple):
     source: str  # pypi, npm or none
     does: str
     refuses_flow: bool = False  # it leaves out skills whose frontmatter has a flow collection
+    needs: tuple[str, ...] = ()  # what it is installed with, where it no longer works with the newest
 
 
 class Command(NamedTuple):
@@ -75,7 +76,7 @@ def install(peer: Peer) -> None:
     else:
         _must(sys.executable, "-m", "venv", str(home), cwd=BENCH)
         pip = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-        _must(str(home / "bin/python"), *pip, f"{peer.name}=={peer.version}", cwd=BENCH)
+        _must(str(home / "bin/python"), *pip, f"{peer.name}=={peer.version}", *peer.needs, cwd=BENCH)
     done.touch()
 
 

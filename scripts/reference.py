@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metier import errors, expanding, model, offers, preparing, settings, terms
+from metier import errors, expanding, model, offers, preparing, settings, terms, wanted
 from metier.audit import proof
 from metier.cli.help import of_command, overview
 from metier.cli.table import COMMANDS, COMMON
@@ -82,6 +82,14 @@ SETTINGS = {
     "mcp_servers": "The MCP servers the agent has. A skill that needs another is not ready. Unset: none counts as missing.",
     "manage.review": "Which changes of an agent's wait for a person: `never`, `caution` (not safe, or asks for more) or `always`.",
     "manage.pinned": "Names of skills that no agent deletes.",
+    "route.vectors": "`auto`: [meaning](../explanation/finding.md) counts beside words, where a model can run. `off`: words alone.",
+    "route.trust": "What a skill of the highest trust gains when it is found, 0 to 10; words and meaning give the best skill 1.",
+    "route.readiness": "What an unsupported skill loses; one that lacks something loses half of it.",
+    "route.usage": "What a skill gains whose runs all went well.",
+    "route.scope": "What a skill of the strongest scope gains.",
+    "route.observe": "Hold what a host sees against [observation triggers](../how-to/use-triggers.md#what-is-seen).",
+    "route.muted": "Names of skills whose observation triggers do not fire.",
+    "route.muted_until": "A table: the same until a time, by name. A time without a zone is in UTC.",
     "usage": "Count, on this machine alone, how often each skill is used.",
     "scan.rules": "Files with [rules of your own](../how-to/write-a-rule.md), from the folder of the file that names them.",
 }
@@ -92,9 +100,9 @@ index; `METIER_AGENT` stands for `--agent`.
 
 A project's file may only narrow what you allow: `on_collision = "refuse"`, `hide_unready = true`, `inline_shell = false`,
 `usage = false`, lower limits, and in `[trust]` what is stricter than yours; it waives nothing and brings no baseline. Anything else
-in it is ignored and reported
-([WK012](rules/WK012.md)). An organisation's `[trust]` may not be softer than the defaults, and is then your limit: what is softer
-is ignored and reported ([TR001](rules/TR001.md)). An unknown key in your own file is an error with its line.
+in it is ignored and reported ([WK012](rules/WK012.md)): `[route]` too, for no project decides what is found first. An
+organisation's `[trust]` may not be softer than the defaults, and is then your limit: what is softer is ignored and reported
+([TR001](rules/TR001.md)). An unknown key in your own file is an error with its line.
 """
 EXAMPLE = """```toml
 external_dirs = ["~/team-skills", "${SHARED}/skills"]
@@ -140,6 +148,11 @@ store = "keyring"
 review = "always"
 pinned = ["pdf"]
 
+[route]
+trust = 0.2
+muted = ["clipboard-tidy"]
+muted_until = { standup = 2027-01-10T09:00:00Z }
+
 [skill_values]
 wiki.path = "~/notes"
 ```
@@ -151,6 +164,8 @@ DOCUMENTS = (
     ("metier show NAME --json", "Body", "With `--file`: File. Of a binary file only name, path, size, type and hash are given."),
     ("metier show NAME --sections --json", '{"name": text, "sections": [Section without content]}',
      "With `--section`: Section. With `--cursor`: Page."),
+    ("metier find TASK --json", '{"query": text, "took_ms": number, "hits": [Hit], "vectors": yes or no, "skills": number}',
+     "`vectors`: did meaning count? Exit code 1 when nothing fits. `--index` with no task: Indexed. `--confusable`: Confusion."),
     ("metier prompt --json", "Disclosure", "Give it back with `--previous FILE` to keep its beginning, and for `delta`."),
     ("metier expand TEXT --json", "Expanded", 'With `--commands`: `{"commands": [SlashCommand]}`.'),
     ("metier setup NAME --json", "Prepared", "With `setup_help` for `help`. Names only. Exit code 1 while something is missing."),
@@ -176,6 +191,7 @@ DOCUMENTS = (
 )  # fmt: skip
 SHAPES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (model, ("Card", "Diagnostic", "Problem", "Category", "Body", "File", "Checked", "Why", "Choice")),
+    (wanted, ("Hit", "Indexed", "Confusion", "Confusable")),
     (offers, ("Section",)), (pages, ("Page",)), (catalogue, ("Disclosure",)), (expanding, ("Expanded",)),
     (calling, ("SlashCommand",)), (preparing, ("Prepared", "Server", "CredentialFile")), (asks, ("Ask",)),
     (report, ("Usage", "Used", "Idle", "Costly")),
@@ -353,6 +369,7 @@ def configuration_page() -> str:
     defaults |= {"trust.rules": ()} | {f"trust.{key}": value for key, value in Policy()._asdict().items()}
     defaults["trust.policy"] = Policy().preset
     defaults |= {f"prompt.{key}": value for key, value in settings.Prompting()._asdict().items()} | {"skill_values": {}}
+    defaults |= {f"route.{key}": value for key, value in settings.Routing()._asdict().items()} | {"route.muted_until": {}}
     defaults |= {f"manage.{key}": value for key, value in settings.Managing()._asdict().items()} | {"secrets.store": ""}
     tables = {"limits": model.Limits._fields, "skills": settings._SKILLS, "trust": trust_config._TOP, "scan": settings._SCAN,  # noqa: SLF001
               "secrets": ("store", "refuse"), **{key: tuple(readers) for key, readers in settings._TABLES.items()}}  # fmt: skip  # noqa: SLF001
@@ -433,7 +450,7 @@ def _toml(value: object) -> str:
         return f"`{str(value).lower()}`"
     if isinstance(value, tuple):
         return "`[" + ", ".join(f'"{word}"' for word in value) + "]`"
-    return f"`{value:,}`".replace(",", "_") if isinstance(value, int) else f'`"{value}"`'
+    return f"`{value:,}`".replace(",", "_") if isinstance(value, (int, float)) else f'`"{value}"`'
 
 
 def _sentence(text: str) -> str:

@@ -33,6 +33,9 @@ _HOMES = {
     "Page": ("metier.disclose.pages", ""),
     "Section": ("metier.offers", ""),
     "Session": ("metier.session", ""),
+    "Hit": ("metier.wanted", ""),
+    "Match": ("metier.route.triggers", ""),
+    "Observation": ("metier.route.observed", ""),
     **dict.fromkeys(
         ("AmbiguousError", "ConfigError", "IntegrityError", "MetierError", "NotFoundError", "RefusedError",
          "SandboxError", "SourceError", "StoreError", "UsageError"),
@@ -55,11 +58,14 @@ __all__ = [
     "Expanded",
     "File",
     "Finding",
+    "Hit",
     "IntegrityError",
     "Library",
     "Loaded",
+    "Match",
     "MetierError",
     "NotFoundError",
+    "Observation",
     "Package",
     "Page",
     "Prepared",
@@ -118,9 +124,12 @@ if TYPE_CHECKING:
     from metier.offers import Draft, Package, Section
     from metier.preparing import Prepared
     from metier.reading import Loaded
+    from metier.route.observed import Observation
+    from metier.route.triggers import Match
     from metier.session import Session
     from metier.settings import Rule, Settings
     from metier.terms import Scanned
+    from metier.wanted import Hit
 
 
 def __getattr__(name: str) -> object:

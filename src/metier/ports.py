@@ -149,6 +149,12 @@ class Engine(Protocol):
     def known(self) -> Mapping[str, bytes]:
         """Give the path of every skill in the index, with the stamp it had when it was read."""
 
+    def sealed(self) -> str:
+        """Give what `seal` was told last; nothing once the skills of the index have changed since."""
+
+    def seal(self, state: str) -> None:
+        """Note of which state of the library the skills in the index are: who finds it in that state need not compare them."""
+
     def triggers(self) -> Mapping[str, tuple[str, ...]]:
         """Give the phrases of every skill that declares some, by path."""
 
@@ -166,6 +172,12 @@ class Engine(Protocol):
 
     def query(self, asked: Asked) -> Sequence[Candidate]:
         """Give the skills that may fit, each once, with what speaks for each."""
+
+    def likeness(self, paths: Sequence[str]) -> Floats:
+        """Give the cosine of the cards of each two of these skills, one row to each; NaN where one of the two has no vectors."""
+
+    def neighbours(self, path: str, limit: int, among: frozenset[str]) -> Sequence[tuple[str, float]]:
+        """Give those of some skills whose cards mean most nearly the same as that of another, with their cosines."""
 
 
 class SecretStore(Protocol):

@@ -40,6 +40,8 @@ class Asked(NamedTuple):
     """The task as an embedder sees it; without one only words count."""
     unfinished: bool = False
     """Whether the last word may go on: somebody is still typing."""
+    without: frozenset[str] = frozenset()
+    """Paths that may not be answered."""
 
 
 class Candidate(NamedTuple):

@@ -121,7 +121,7 @@ def test_how_often_a_skill_went_well_is_a_weight_that_is_off_unless_it_is_asked_
 
 
 def test_pairs_are_reported_above_a_threshold_without_comparing_all_with_all(place: Place) -> None:  # ZE-34
-    """Zeph compares each with each; here each asks for its own neighbours, and the engine is asked once for each."""
+    """Zeph compares each with each; here the engine is asked for the few neighbours of each, and nothing is embedded again."""
     skill(place.root / "pdf", description="Fills in a document.")
     skill(place.root / "paper", description="Completes sheets.")
     skill(place.root / "sky", description="Tells the weather.")
@@ -131,8 +131,8 @@ def test_pairs_are_reported_above_a_threshold_without_comparing_all_with_all(pla
     (pair,) = library.confusable(0.9).pairs
 
     assert {"pdf", "paper"} == {pair.first, pair.second}
-    assert 3 == len(library.engine.asked)
-    assert all(asked.limit < POOL for asked in library.engine.asked)
+    assert 3 == len(library.engine.neighbours_of)
+    assert [] == library.engine.asked
 
 
 def test_skills_without_vectors_are_listed_and_still_compared(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:  # ZE-34
@@ -193,7 +193,7 @@ def test_bounds_are_wide_and_the_end_of_a_long_task_counts_too(place: Place) -> 
 
     assert "late" in names(found)
     assert 61 == len(found) <= MOST
-    assert (8_000, 2_000, 200, 64) == (LONGEST, LAST, POOL, second.MOST_TERMS)
+    assert (8_000, 2_000, 120, 64) == (LONGEST, LAST, POOL, second.MOST_TERMS)
 
 
 def test_words_that_say_nothing_do_not_make_an_answer(place: Place) -> None:  # CX-61

@@ -8,9 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from doors.command import SOURCE, error_of, run
+from fakes.embedder import GroupEmbedder
+from fakes.engine import DictEngine
 
 import metier
+from metier.cli import doctor_
 from metier.discover.agents import AGENTS
+from metier.settings import Routing
 
 if TYPE_CHECKING:
     from conftest import Home, Writer
@@ -330,3 +334,68 @@ def test_it_is_said_whether_uses_are_counted_and_what_was_set_aside(home: Home, 
     assert not off["on"]
     assert f"remove it with: rm {spoilt}*" in answer.out
     assert "counts that could not be read were set aside" in answer.out
+
+
+# --- what is searched
+
+
+def test_the_index_that_is_searched_is_counted_and_never_made(home: Home, project: Path, skill: Writer, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text('[route]\nvectors = "off"\n')
+    home.env["METIER_CONFIG"] = str(tmp_path / "mine.toml")
+    skill("home/.agents/skills/one")
+    skill("home/.agents/skills/two")
+
+    before = report(home, project)["searching"]
+    made = os.path.exists(before["folder"])
+    run(home.env, "find", "one", cwd=project)
+    after = report(home, project)["searching"]
+
+    assert (False, 0, 0) == (made, before["skills"], before["bytes"])
+    assert (before["folder"], 2, "") == (after["folder"], after["skills"], after["trouble"])
+    assert after["bytes"] == sum(path.stat().st_size for path in Path(after["folder"]).iterdir())
+
+
+def test_it_is_said_why_meaning_does_not_count(home: Home, project: Path, tmp_path: Path) -> None:
+    config = tmp_path / "mine.toml"
+    config.write_text('[route]\nvectors = "off"\n')
+
+    answer = run({**home.env, "METIER_CONFIG": str(config)}, "doctor", cwd=project)
+    found = report(home, project, METIER_CONFIG=str(config))["searching"]
+
+    assert (False, "", 'route.vectors is "off"', 0) == (found["vectors"], found["model"], found["reason"], found["embedded"])
+    assert 'does not count: route.vectors is "off"' in answer.out
+    assert "none yet: the first 'metier find' makes it in " in answer.out
+
+
+def test_skills_without_vectors_are_counted_where_meaning_counts(home: Home, project: Path, skill: Writer) -> None:
+    skill("home/.agents/skills/one")
+    skill("home/.agents/skills/two")
+    with metier.open(env=home.env, cwd=project) as m:
+        m.embedder, m.settings = GroupEmbedder(), m.settings._replace(route=Routing(vectors="off"))
+        m.index()
+        m.settings = m.settings._replace(route=Routing(vectors="auto"))
+        bare = m.doctor()
+        m.index()
+        whole = m.doctor().searching
+
+    assert (True, 2, 0) == (bare.searching.vectors, bare.searching.skills, bare.searching.embedded)
+    assert "2 skills are found by their words alone: metier find --index" in doctor_.text(bare)
+    assert (m.embedder.name, 2) == (whole.model, whole.embedded)
+
+
+def test_an_engine_that_fails_ends_no_examination(home: Home, project: Path, skill: Writer) -> None:
+    skill("home/.agents/skills/one")
+
+    with metier.open(env=home.env, cwd=project) as m:
+        m.engine, m.embedder = Unplugged(), GroupEmbedder()
+        found = m.doctor()
+
+    assert (None, 0, "the database is away") == (found.searching.folder, found.searching.skills, found.searching.trouble)
+    assert "the database is away" in doctor_.text(found)
+
+
+class Unplugged(DictEngine):
+    """An engine whose database cannot be reached."""
+
+    def known(self) -> dict[str, bytes]:
+        raise OSError("the database is away")

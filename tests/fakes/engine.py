@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import TYPE_CHECKING, Any
 
 from metier.route.fields import exact, titles
@@ -26,6 +27,16 @@ class DictEngine:
         self.vectors: dict[str, tuple[str, Any]] = {}
         self.read: list[str] = []
         self.asked: list[Asked] = []
+        self.neighbours_of: list[str] = []
+        self.state = ""
+
+    def sealed(self) -> str:
+        """Give the state that was noted."""
+        return self.state
+
+    def seal(self, state: str) -> None:
+        """Note a state."""
+        self.state = state
 
     def known(self) -> Mapping[str, bytes]:
         """Give the stamps of all skills."""
@@ -43,6 +54,7 @@ class DictEngine:
 
     def update(self, texts: Iterable[Text], gone: Iterable[str]) -> None:
         """Put skills in and take others out."""
+        self.state = ""
         for path in gone:
             self.texts.pop(path, None)
             self.vectors.pop(path, None)
@@ -67,11 +79,26 @@ class DictEngine:
         tags = {exact(tag) for tag in asked.tags}
         found = []
         for path, text in self.texts.items():
-            if (asked.among is None or path in asked.among) and tags <= {exact(tag) for tag in text.tags}:
+            if (asked.among is None or path in asked.among) and path not in asked.without and tags <= {exact(tag) for tag in text.tags}:
                 signals = _signals(wanted, text) | self._cosines(path, asked)
                 if any(signals.values()):
                     found.append(Candidate(path, signals))
         return sorted(found, key=lambda one: (-sum(one.signals.values()), one.path))[: asked.limit]
+
+    def likeness(self, paths: Sequence[str]) -> Floats:
+        """Compare each two cards."""
+        return [[self._cosine(one, other) for other in paths] for one in paths]
+
+    def neighbours(self, path: str, limit: int, among: frozenset[str]) -> Sequence[tuple[str, float]]:
+        """Compare a card with all others."""
+        self.neighbours_of.append(path)
+        found = [(other, self._cosine(path, other)) for other in among if other != path and other in self.vectors]
+        return sorted(found, key=lambda one: (-one[1], one[0]))[:limit] if path in self.vectors else []
+
+    def _cosine(self, one: str, other: str) -> float:
+        if one not in self.vectors or other not in self.vectors:
+            return nan
+        return float(sum(a * b for a, b in zip(self.vectors[one][1][0], self.vectors[other][1][0], strict=True)))
 
     def _cosines(self, path: str, asked: Asked) -> dict[str, float]:
         if asked.vector is None or path not in self.vectors:

@@ -8,7 +8,7 @@ from fakes.embedding import HashedEmbedder
 from fakes.texts import skill
 from hypothesis import given, settings, strategies as st
 
-from metier.route import lexical
+from metier.route import lexical, vectors
 from metier.route.engine import Embedded
 from metier.route.fields import FIELDS
 from metier.route.lexical import K1, SUMMED
@@ -52,11 +52,13 @@ def total(candidate: Candidate) -> float:
 
 
 @settings(max_examples=150)
-@given(changes, st.lists(questions, min_size=1, max_size=4), st.sampled_from([1, 10**6]))
+@given(changes, st.lists(questions, min_size=1, max_size=4), st.sampled_from([1, 10**6]), st.sampled_from([(1, 1), (16, 512)]))
 def test_an_index_built_step_by_step_equals_one_built_at_once(
-    steps: list[tuple[list[Text], list[str], bool]], asked: list[Asked], large: int
+    steps: list[tuple[list[Text], list[str], bool]], asked: list[Asked], large: int, short: tuple[int, int]
 ) -> None:
     before, lexical.LARGE = lexical.LARGE, large
+    usual = vectors.SHORTLIST, vectors.LEAST
+    vectors.SHORTLIST, vectors.LEAST = short  # so that few are looked at exactly
     engine, texts = memory_engine(), dict[str, Text]()
     for put, gone, meant in steps:
         engine.update(put, gone)
@@ -68,6 +70,7 @@ def test_an_index_built_step_by_step_equals_one_built_at_once(
     at_once = built(texts)
     answers = [(at_once.query(one), engine.query(one)) for one in asked]
     lexical.LARGE = before
+    vectors.SHORTLIST, vectors.LEAST = usual
 
     assert {text.path: text.stamp for text in texts.values()} == engine.known()
     assert [expected for expected, _actual in answers] == [actual for _expected, actual in answers]

@@ -77,6 +77,7 @@ def test_the_tour_tells_the_story_of_every_example(ground: Ground) -> None:
         "import a_package_that_is_not_installed",
         "setup_needed: needs env MAILER_TOKEN; commands invoice-post",
         "brand-kit:palette",
+        "1  csv-report ",
         " of 6 skills, ",
         "asked for with /csv-report. Its instructions follow.",
     ):
@@ -270,9 +271,10 @@ def test_the_document_holds_the_same_facts(ground: Ground) -> None:
     assert (0, "") == (answer.code, answer.err)
     assert ["machine", "examples", "next"] == list(document)
     assert [step.title for step in tour_.STEPS] == [told["title"] for told in document["examples"]]
-    assert [0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0] == [told["exit"] for told in document["examples"]]
+    assert [0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0] == [told["exit"] for told in document["examples"]]
     assert (True, "project") == (document["examples"][0]["answer"]["trusted"], document["examples"][0]["answer"]["project"])
     assert "project/.agents/skills/release-notes" == story(document, "A shadowed one")["chosen"]
+    assert "project/.agents/skills/csv-report" == story(document, "The one that fits")["hits"][0]["path"]
     assert "project/.agents/skills/release-notes" == story(document, "The same question for Gemini CLI")["chosen"]
 
 

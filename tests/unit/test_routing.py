@@ -16,7 +16,7 @@ from metier.settings import Routing
 from metier.wanted import Hit, Indexed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from conftest import Home, Writer
@@ -133,7 +133,7 @@ def test_a_file_that_cannot_be_read_after_all_is_left_out(room: Room) -> None:
 
     assert ["pdf"] == names(found)
     assert gone not in room.engine.known()
-    assert texts.text_of(texts.places(library.glance(), library.contents().cards)[gone], 0) is None
+    assert texts.text_of(texts.Places(library.glance(), library.contents().cards)[gone], 0) is None
 
 
 def test_a_file_that_changed_a_moment_ago_is_not_taken_at_its_stats(room: Room) -> None:
@@ -178,6 +178,7 @@ class BrokenEngine(DictEngine):
         if not self.asked:
             self.asked.append(asked)
             self.texts.clear()
+            self.state = ""
             raise StoreError("damaged", hint="ask again")
         return super().query(asked)
 
@@ -584,3 +585,104 @@ def test_skills_without_vectors_are_listed_and_compared_by_words(room: Room, mon
 def test_a_threshold_that_is_no_share_is_a_usage_error(room: Room, least: float) -> None:
     with pytest.raises(UsageError, match="no share"):
         room.open().confusable(least)
+
+
+def test_hits_that_mean_the_same_are_confusable_though_they_share_no_word(room: Room) -> None:
+    room.put("sheets", "Fills in a document.")
+    room.put("filler", "Completes paper.")
+    room.put("letters", "Sends post about a document in the rain.")
+
+    found = {hit.name: hit.confusable for hit in room.open(meaning=True).find("pdf")}
+
+    assert {"sheets": ("filler",), "filler": ("sheets",), "letters": ()} == found
+
+
+def test_a_look_for_confusable_skills_embeds_nothing_again(room: Room) -> None:
+    room.put("pdf", "Fills in a document.")
+    room.put("paper", "Completes sheets.")
+    library = room.open(meaning=True)
+    library.index()
+    before = room.embedder.embedded
+
+    found = library.confusable()
+
+    assert (1, before) == (len(found.pairs), room.embedder.embedded)
+
+
+# --- what need not be done again
+
+
+class CountingEngine(DictEngine):
+    """Counts how often it is asked for all that it knows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.compared = 0
+
+    def known(self) -> Mapping[str, bytes]:
+        """Count, and give the stamps."""
+        self.compared += 1
+        return super().known()
+
+
+def test_a_library_that_has_not_changed_is_not_compared_again(room: Room) -> None:
+    room.put("pdf", "About forms.")
+    room.engine = counting = CountingEngine()
+    found = []
+    for _time in range(4):
+        with room.open() as library:
+            found.append(names(library.find("forms")))
+
+    assert ([["pdf"]] * 4, 1) == (found, counting.compared)
+    assert Indexed(1, 0, 0, 0, 0) == room.open().index()
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_change_is_found_whoever_has_sealed_the_index(room: Room, late: bool) -> None:
+    room.put("pdf", "About forms.")
+    with room.open() as library:
+        library.find("forms")
+    room.put("pdf", "About zebras and nothing else.")
+    if late:
+        room.put("new", "About zebras.")
+
+    assert {"pdf", *(["new"] if late else [])} == set(names(room.open().find("zebras")))
+
+
+def test_what_may_have_changed_unseen_is_compared_again(room: Room) -> None:
+    room.put("pdf", "About forms.")
+    room.engine = counting = CountingEngine()
+    for _time in range(2):
+        with room.open() as library:
+            library.ports = library.ports._replace(clock_ns=lambda: 0)  # then everything has changed just now
+            library.find("forms")
+
+    assert 2 == counting.compared
+
+
+def test_a_skill_with_very_much_before_its_text_is_read_in_the_second_look(room: Room) -> None:
+    from metier.routing import texts
+
+    body = "# Tax\n\nFill in tax forms."
+    room.put("long", "About forms.", body, fields=f"notes: {'x ' * (texts.HEAD_BYTES // 2)}\n")
+    room.put("plain", "About forms.", body)
+
+    found = room.open().find("fill in tax forms")
+
+    assert {("long", "Tax"), ("plain", "Tax")} == {(hit.name, hit.passage) for hit in found}
+
+
+@pytest.mark.parametrize("file", ["SKILL.md", "skill.md"])
+def test_the_beginning_of_a_body_is_read_from_whichever_file_is_there(room: Room, file: str) -> None:
+    from metier.routing import texts
+
+    path = room.put("pdf", "About forms.", "Täglich " * 1000)
+    (room.folder / "skills" / "pdf" / "SKILL.md").rename(room.folder / "skills" / "pdf" / file)
+    (card,) = room.open().skills(all=True)
+
+    stamp, body = texts.opening_of(card, 100) or (b"", "")
+
+    assert path == card.path
+    assert (True, True) == (stamp.startswith(texts.EDITION), body.startswith("\nTäglich Täg"))
+    assert 100 < len(body) <= texts.CHARACTER_BYTES * 101
+    assert texts.opening_of(card._replace(path="/nowhere"), 100) is None

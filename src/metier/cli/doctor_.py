@@ -27,7 +27,7 @@ def run(values: Values) -> int:
 
 def text(report: Report) -> str:
     """Lay a report out for a person."""
-    parts = (_metier, _project, _folders, _agents, _skills, _problems, _tools, _kept, _speed, _attention)
+    parts = (_metier, _project, _folders, _agents, _skills, _problems, _tools, _kept, _finding, _speed, _attention)
     return "\n".join(part for show in parts if (part := show(report)))
 
 
@@ -113,6 +113,18 @@ def _kept(report: Report) -> str:
     return _section("Secrets, watching, counting", rows)
 
 
+def _finding(report: Report) -> str:
+    found, total = report.searching, report.skills.total
+    index = f"{found.skills:,} of {total:,} skills, {found.bytes / 1024:,.0f} KiB in {found.folder}"
+    if found.folder is None:
+        index = f"{found.skills:,} of {total:,} skills, kept by a host" if found.skills else "not kept: no home folder is known"
+    elif not found.skills:
+        index = f"none yet: the first 'metier find' makes it in {found.folder}"
+    meaning = f"counts, by {found.model}" if found.vectors else f"does not count: {found.reason}"
+    meaning += f"; {found.embedded:,} of {found.skills:,} skills have vectors" if found.vectors and found.skills else ""
+    return _section("Finding skills", [("index", found.trouble or index), ("meaning", meaning)])
+
+
 def _names(count: int) -> str:
     return "1 name" if count == 1 else f"{count:,} names"
 
@@ -132,12 +144,14 @@ def _attention(report: Report) -> str:
     """Sum up: what a person should look at, or that there is nothing."""
     invalid = report.skills.states.get("invalid", 0)
     waiting = report.skills.readiness.get("setup_needed", 0)
+    bare = report.searching.skills - report.searching.embedded if report.searching.vectors else 0
     found = [
         f"{invalid:,} skills cannot be read: metier list --all" if invalid else "",
         f"{waiting:,} skills lack something they need: metier show NAME says what" if waiting else "",
         "the index cannot be written, so every listing starts anew" if not report.memory.writable else "",
         "secrets are not given to skills: their file is not safe" if not report.secrets.safe else "",
         "counts that could not be read were set aside" if report.counting.spoilt else "",
+        f"{bare:,} skills are found by their words alone: metier find --index" if bare else "",
         "parts of the folders were not searched" if report.truncated else "",
         "some folders could not be read as asked" if report.problems else "",
     ]

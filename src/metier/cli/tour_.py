@@ -54,6 +54,8 @@ STEPS = (
          ("show", "invoice-mailer"), 5),
     Step("One shipped by a plugin", "A plugin's skills carry its name, so they never collide with yours.",
          ("show", "brand-kit:palette"), 6),
+    Step("The one that fits", "Say what is to be done. Whole texts are compared, and meaning too where metier[embed] is installed.",
+         ("find", "which figures in this table look odd?", "--limit", "3")),
     Step("What a model is told", "All of them within a budget: every name, as much of each description as is fair, and a report.",
          ("prompt", "--budget", "250", "--format", "markdown"), 7),
     Step("What a person types", "A command becomes the skill's instructions and the request; mentions and bundles do so too.",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from metier.route.fields import DESCRIPTION, EXACT, HEADINGS, NAME, TAGS, exact
+from metier.route.second import SAY_NOTHING
 from metier.route.spelling import Spellings, slips_allowed
 from metier.route.words import plain_words, spoken, stem
 
@@ -57,9 +58,9 @@ class Asker:
         return found
 
     def _term(self, root: str, word: str) -> Term:
-        """Look a word up; one that nobody has may be a name typed wrongly."""
+        """Look a word up; one that nobody has may be a name typed wrongly, unless it stands in every request."""
         term = self.index.term([root.encode()])
-        if term.size or not slips_allowed(word):
+        if term.size or root in SAY_NOTHING or not slips_allowed(word):
             return term
         count, near = self._near(root)
         meant = [name.encode() for name in near if self.index.term([name.encode()], [NAME]).size]

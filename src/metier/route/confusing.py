@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan, nan
 from typing import TYPE_CHECKING
 
 from metier.route.second import SAY_NOTHING
@@ -10,6 +11,8 @@ from metier.wanted import Confusable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    from metier.wanted import Floats
 
 LEAST_WORDS = 0.5
 """From which share of common words on two cards answer the same tasks."""
@@ -29,12 +32,20 @@ def overlap(one: frozenset[str], other: frozenset[str]) -> float:
     return shared / (len(one) + len(other) - shared) if shared else 0.0
 
 
-def rivals(cards: Sequence[tuple[str, str, str]], least: float = LEAST_WORDS) -> dict[str, tuple[str, ...]]:
-    """Give for each (path, name, description) the names of the others that are nearly the same, in the order they came in."""
+def rivals(cards: Sequence[tuple[str, str, str]], likeness: Floats | None = None) -> dict[str, tuple[str, ...]]:
+    """Give for each (path, name, description) the names of the others that are nearly the same, in the order they came in.
+
+    Two are compared by their cosine in `likeness` where it has one, else by their words.
+    """
     sets = [card_words(name, description) for _path, name, description in cards]
+
+    def alike(one: int, other: int) -> bool:
+        cosine = nan if likeness is None else float(likeness[one][other])
+        return overlap(sets[one], sets[other]) >= LEAST_WORDS if isnan(cosine) else cosine >= LEAST_MEANING
+
     found: dict[str, tuple[str, ...]] = {}
     for at, (path, name, _description) in enumerate(cards):
-        near = (cards[other][1] for other in range(len(cards)) if other != at and overlap(sets[at], sets[other]) >= least)
+        near = (cards[other][1] for other in range(len(cards)) if other != at and alike(at, other))
         found[path] = tuple(dict.fromkeys(one for one in near if one != name))
     return found
 

@@ -89,12 +89,28 @@ class Embedded:
         self.place = place
         self._open: Opened | None = None
         self._model = ""
+        self._seen: tuple[Part, ...] | None = ()
 
     # --- asking
 
     def known(self) -> Mapping[str, bytes]:
         """Give the path of every skill in the index, with the stamp it had when it was read."""
-        return self._asked(lambda index: index.known())
+        return self._asked(self._looked_at)
+
+    def _looked_at(self, index: Opened) -> Mapping[str, bytes]:
+        self._seen = index.manifest.parts if index.whole else None
+        return index.known()
+
+    def sealed(self) -> str:
+        """Give what `seal` was told last; nothing once the skills have changed since, or some of them cannot be read."""
+        return self._asked(lambda index: index.manifest.sealed if index.whole else "")
+
+    def seal(self, state: str) -> None:
+        """Note of which state of the library the skills are, unless somebody else has changed them since they were looked at."""
+        with self._forgetting(), self.place.alone():
+            manifest = self._manifest()
+            if manifest.parts == self._seen and manifest.sealed != state:
+                self.place.switch(written(manifest._replace(sealed=state)))
 
     def triggers(self) -> Mapping[str, tuple[str, ...]]:
         """Give the phrases of every skill that declares some, by path."""
@@ -108,6 +124,14 @@ class Embedded:
     def query(self, asked: Asked) -> Sequence[Candidate]:
         """Give the skills that may fit, each once, with what speaks for each; those come first for which the words say most."""
         return self._asked(lambda index: index.query(asked, self._model))
+
+    def likeness(self, paths: Sequence[str]) -> Floats:
+        """Give the cosine of the cards of each two of these skills, one row to each; NaN where one of the two has no vectors."""
+        return self._asked(lambda index: index.likeness(paths, self._model))
+
+    def neighbours(self, path: str, limit: int, among: frozenset[str]) -> Sequence[tuple[str, float]]:
+        """Give those of some skills whose cards mean most nearly the same as that of another, with their cosines."""
+        return self._asked(lambda index: index.neighbours(path, limit, among, self._model))
 
     def _asked(self, question: Callable[[Opened], Answer]) -> Answer:
         with self._forgetting():
@@ -152,7 +176,8 @@ class Embedded:
                 held = [self._merged(held, new)]
             with self.place.alone():
                 manifest = self._manifest()
-                self._switch(manifest._replace(parts=_parts(held)), manifest, new)
+                self._switch(manifest._replace(parts=_parts(held), sealed=""), manifest, new)
+                self._seen = _parts(held)
 
     def update(self, texts: Iterable[Text], gone: Iterable[str]) -> None:
         """Put skills in, in the place of what had their paths, and take others out; the rest is not touched."""
@@ -164,7 +189,8 @@ class Embedded:
                     _take_out(held, paths)
                 parts = _parts(self._tidied([*held, *added], new))
                 if parts != manifest.parts:
-                    self._switch(manifest._replace(parts=parts), manifest, new)
+                    self._switch(manifest._replace(parts=parts, sealed=""), manifest, new)
+                self._seen = parts if manifest.parts == self._seen else None
 
     def add_vectors(self, model: str, vectors: Iterable[tuple[str, Floats]]) -> None:
         """Keep the vectors of skills: of each its card first, then its passages. Those of any other model are forgotten."""
@@ -270,7 +296,8 @@ def _opened(place: Place, version: object, manifest: Manifest, before: Opened | 
     parts = [(part.name, segments[part.name], _mask(segments[part.name], part.gone))
              for part in manifest.parts if part.name in segments]  # fmt: skip
     there = [(name, files[name]) for name in manifest.vectors if name in files]
-    return len(parts) + len(there) == len(manifest.parts) + len(manifest.vectors), Opened(version, manifest, parts, there)
+    opened = Opened(version, manifest, parts, there)
+    return opened.whole and len(there) == len(manifest.vectors), opened
 
 
 def _mask(segment: Segment, gone: Sequence[int]) -> Numbers | None:

@@ -6,10 +6,9 @@ The body is the whole text, its headings among the rest; which of its words stan
 from __future__ import annotations
 
 import re
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.route.words import plain_words, stem
+from metier.route.words import counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,21 +35,12 @@ class Counted(NamedTuple):
 
 def counted(text: Text) -> Counted:
     """Count the words of a skill, field by field."""
-    tags = folded(" ".join(text.tags))
-    counts = folded(text.name), folded(text.description), tags, folded(text.body)
-    headed = frozenset(folded("\n".join(titles(text.body))).keys() & counts[BODY].keys())
-    lengths = (*(sum(one.values()) for one in counts), len(headed))
+    tags = counts(" ".join(text.tags))
+    found = counts(text.name), counts(text.description), tags, counts(text.body)
+    headed = frozenset(counts("\n".join(titles(text.body))).keys() & found[BODY].keys())
+    lengths = (*(sum(one.values()) for one in found), len(headed))
     tags.update({EXACT + tag: 1 for tag in map(exact, text.tags)})  # a filter is no word: it makes the field no longer
-    return Counted(counts, headed, lengths)
-
-
-def folded(text: str) -> dict[str, int]:
-    """Count the stems of a text; each word is stemmed once, however often it stands there."""
-    counts: dict[str, int] = {}
-    for word, count in Counter(plain_words(text)).items():
-        root = stem(word)
-        counts[root] = counts.get(root, 0) + count
-    return counts
+    return Counted(found, headed, lengths)
 
 
 def exact(tag: str) -> str:

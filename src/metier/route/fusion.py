@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
     from metier.route.second import Reading
 
-ENGINE = ("name", "description", "tags", "headings", "body", "coverage", "vector", "passage")
+ENGINE = ("name", "description", "tags", "headings", "body", "coverage", "vector")
 """Signals of an engine that are features as they are."""
-READ = ("share", "near", "phrase", "named")
+READ = ("share", "near", "phrase", "named", "pairs")
 """Features of the second stage: how much of the task the best passage holds, how close together, what stands in the card word
-for word, and how much of the task name and description hold."""
+for word, how much of the task name and description hold, and what stands anywhere in the passages word for word."""
 PARTS = {
     "name": "name", "description": "lexical", "tags": "lexical", "headings": "lexical", "body": "lexical", "coverage": "lexical",
-    "vector": "vector", "passage": "passage", "trigger": "trigger", "share": "passage", "near": "passage", "phrase": "lexical",
-    "named": "lexical",
+    "vector": "vector", "trigger": "trigger", "share": "passage", "near": "passage", "phrase": "lexical",
+    "named": "lexical", "pairs": "passage",
 }  # fmt: skip
 """Under which word of `why` each feature is shown."""
 ALWAYS = ("lexical", "vector", "trigger", "name", "passage")
@@ -41,15 +41,25 @@ BEHIND = 1e-6
 LONG_TRIGGER = 24
 """Characters of a phrase from which on it counts in full: a skill that claims the word `a` gains nothing by it."""
 
-_WORDS = {"name": 1.0, "description": 1.0, "tags": 0.3, "body": 1.0, "headings": 0.3, "trigger": 12.0}
-_MEANING = {**_WORDS, "vector": 8.0, "passage": 8.0}
-_SEEN = {"share": 4.0, "near": 2.0, "phrase": 2.0, "named": 2.0}
+_WORDS = {"name": 0.26, "description": 0.22, "tags": 0.1, "headings": 0.04, "body": 0.46, "coverage": 0.03, "trigger": 1.0}
+_MEANING = {
+    "name": 0.09, "description": 0.07, "tags": 0.03, "headings": 0.02, "body": 0.18, "coverage": 0.08, "trigger": 1.0,
+    "vector": 0.56,
+}  # fmt: skip
+_WORDS_READ = {
+    "name": 0.14, "description": 0.06, "tags": 0.05, "headings": 0.02, "body": 0.17, "coverage": 0.02, "trigger": 1.0,
+    "share": 0.07, "near": 0.1, "phrase": 0.06, "named": 0.19, "pairs": 0.18,
+}  # fmt: skip
+_MEANING_READ = {
+    "name": 0.055, "description": 0.015, "tags": 0.02, "body": 0.13, "coverage": 0.04, "trigger": 1.0,
+    "vector": 0.45, "share": 0.035, "near": 0.05, "phrase": 0.02, "named": 0.11, "pairs": 0.11,
+}  # fmt: skip
 
 WEIGHTS: dict[tuple[bool, bool], dict[str, float]] = {
     (False, False): _WORDS,
     (True, False): _MEANING,
-    (False, True): {**_WORDS, **_SEEN},
-    (True, True): {**_MEANING, **_SEEN},
+    (False, True): _WORDS_READ,
+    (True, True): _MEANING_READ,
 }
 """The weight of each feature, by whether there are vectors and whether the passages were read. What is not named weighs nothing."""
 
@@ -62,8 +72,13 @@ class Scored(NamedTuple):
 
 
 def features(signals: Mapping[str, float], phrase: str = "", seen: Reading | None = None) -> dict[str, float]:
-    """Give the features of one skill: an engine's signals, the trigger phrase that stands in the task, and what was read."""
-    found = {name: signals.get(name, 0.0) for name in ENGINE}
+    """Give the features of one skill: an engine's signals, the trigger phrase that stands in the task, and what was read.
+
+    A field's score grows with the number of words that are asked for, and is divided by how much that is: so words weigh less
+    against meaning where a skill has few of them, however many there are.
+    """
+    asked = signals.get("asked", 0.0) or 1.0
+    found = {name: signals.get(name, 0.0) / (asked if name in WORDY else 1.0) for name in ENGINE}
     found["trigger"] = min(len(phrase), LONG_TRIGGER) / LONG_TRIGGER
     if seen is not None:
         found.update({name: getattr(seen, name) for name in READ})
@@ -117,11 +132,11 @@ def _divided(one: Scored, best: float) -> Scored:
 
 def fits(signals: Mapping[str, float], phrase: str = "") -> bool:
     """Tell whether anything speaks for a skill: an engine gives the nearest by meaning, however far they are."""
-    near = max(signals.get("vector", 0.0), signals.get("passage", 0.0)) >= FAINT
+    near = signals.get("vector", 0.0) >= FAINT
     return near or bool(phrase) or any(signals.get(name, 0.0) > 0 for name in WORDY)
 
 
 def is_empty(found: Mapping[str, float]) -> bool:
     """Tell of a skill that was read whole whether all that speaks for it are words that stand in every request."""
     words = any(found[name] > 0 for name in ("name", "tags", "trigger", "share", "named"))
-    return not words and found["coverage"] < SLIGHT and max(found["vector"], found["passage"]) < FAINT
+    return not words and found["coverage"] < SLIGHT and found["vector"] < FAINT

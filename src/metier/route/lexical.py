@@ -20,7 +20,7 @@ from metier.route.postings import HEADED, STEPS, Few
 from metier.route.vocabulary import COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from metier.route.postings import Many, Numbers
     from metier.route.segment import Segment
@@ -34,6 +34,8 @@ COMMON = 4
 """One in so many documents has a common word."""
 SPARE = 3
 """For each candidate that is wanted, how many the sweep finds: they are then looked at with all words, and exactly."""
+MOST_HELD, LEAST_HELD = 1 << 20, 64
+"""Postings of words that stay read, a few being in every query; and what a word counts at the least."""
 SUMMED = FIELDS[: BODY + 1]
 """Fields whose scores are added up to tell which documents are candidates; what a heading says, the body says too."""
 _SAMPLE = 8
@@ -74,6 +76,8 @@ class Index:
         self._gone = [None if live is None else np.flatnonzero(~live) for _segment, live in parts]
         self.count = sum(segment.count for segment, _live in parts) - sum(len(gone) for gone in self._gone if gone is not None)
         self._norms: dict[tuple[int, int], Numbers] = {}
+        self._terms: dict[tuple[object, ...], Term] = {}
+        self._held = 0
 
     @cached_property
     def averages(self) -> tuple[float, ...]:
@@ -81,6 +85,11 @@ class Index:
         totals = sum((segment.lengths[:, slice(None) if live is None else live].sum(axis=1, dtype=np.int64)
                       for segment, live in self.parts), np.zeros(len(FIELDS), np.int64))  # fmt: skip
         return tuple(max(total, 1) / max(self.count, 1) for total in totals.tolist())
+
+    @property
+    def _most(self) -> int:
+        """How many documents have a word at the most that is not common."""
+        return self.count // COMMON if self.count >= LARGE else self.count
 
     def _norm(self, lengths: Numbers, field: int) -> Numbers:
         """Give what the length of a field does to the score."""
@@ -102,6 +111,17 @@ class Index:
 
     def term(self, words: Sequence[bytes], columns: Collection[int] = range(COLUMNS), weight: float = 1.0) -> Term:
         """Look words up that mean the same thing here: a document that has several of them counts as if it had the best one."""
+        key = (*words, *columns, weight)
+        found = self._terms.get(key)
+        if found is None:
+            found = self._looked_up(words, columns, weight)
+            self._held += LEAST_HELD + sum(size for size in found.sizes[:COLUMNS] if size <= self._most)
+            if self._held > MOST_HELD:
+                self._terms, self._held = {}, 0
+            self._terms[key] = found
+        return found
+
+    def _looked_up(self, words: Sequence[bytes], columns: Collection[int], weight: float) -> Term:
         lists, sizes = [], np.zeros(len(FIELDS), np.int64)
         for part, (segment, _live) in enumerate(self.parts):
             rows = [row for row in map(segment.vocabulary.find, words) if row is not None]
@@ -136,15 +156,19 @@ class Index:
 
     def best(self, terms: Sequence[Term], allowed: Sequence[Numbers | None], limit: int) -> list[Place]:
         """Give the documents whose fields say most for them in all; of those that draw at the end, the first by path."""
-        if limit <= 0:
-            return []
-        most = self.count // COMMON if self.count >= LARGE else self.count
-        found = self._swept(terms, allowed, limit * SPARE, most)
-        if len(found) < limit * SPARE and any(size > most for term in terms for size in term.sizes[:COLUMNS]):
-            found = self._swept(terms, allowed, limit * SPARE, self.count)
+        found = self.likely(terms, allowed, limit)
         if len(found) <= limit:
             return found
-        return self._first([self._totals(terms, part, found) for part in range(len(self.parts))], limit)
+        return self.first([self._totals(terms, part, found) for part in range(len(self.parts))], limit)
+
+    def likely(self, terms: Sequence[Term], allowed: Sequence[Numbers | None], limit: int) -> list[Place]:
+        """Give a few times as many documents as are wanted: the best of all are among them."""
+        if limit <= 0:
+            return []
+        found = self._swept(terms, allowed, limit * SPARE, self._most)
+        if len(found) < limit * SPARE and any(size > self._most for term in terms for size in term.sizes[:COLUMNS]):
+            found = self._swept(terms, allowed, limit * SPARE, self.count)
+        return found
 
     def _swept(self, terms: Sequence[Term], allowed: Sequence[Numbers | None], limit: int, most: int) -> list[Place]:
         """Give the best of all documents by the words that at most so many documents have."""
@@ -155,27 +179,23 @@ class Index:
                 scores[~mask] = 0.0
             numbers = _highest(scores, limit)
             found.append((numbers, scores[numbers]))
-        return self._first(found, limit)
+        return self.first(found, limit)
 
     def _totals(self, terms: Sequence[Term], part: int, places: Sequence[Place]) -> tuple[Numbers, Numbers]:
         """Give those of some documents that lie in a segment, and what their fields say in all."""
         numbers: Numbers = np.array(sorted(place.number for place in places if place.part == part), np.int64)
         signals = self.signals(terms, part, numbers)
-        totals: Numbers = np.sum([signals[field] for field in SUMMED], axis=0)
-        return numbers, totals
+        return numbers, total(signals)
 
-    def _first(self, found: Sequence[tuple[Numbers, Numbers]], limit: int) -> list[Place]:
+    def first(self, found: Sequence[tuple[Numbers, Numbers]], limit: int) -> list[Place]:
         """Give those with the highest scores, of the numbers and scores in each segment."""
         parts = np.repeat(np.arange(len(found)), [len(numbers) for numbers, _scores in found])
         numbers = np.concatenate([np.zeros(0, np.int64), *(numbers for numbers, _scores in found)])
         scores = np.concatenate([np.zeros(0, np.float32), *(scores for _numbers, scores in found)])
-        places = [Place(part, number) for part, number in zip(parts.tolist(), numbers.tolist(), strict=True)]
-        if len(places) <= limit:
-            return places
-        least = np.partition(scores, -limit)[-limit]
-        chosen = [places[at] for at in np.flatnonzero(scores > least)]
-        draws = sorted((places[at] for at in np.flatnonzero(scores == least)), key=self.path)
-        return chosen + draws[: limit - len(chosen)]
+        least = np.partition(scores, -limit)[-limit] if len(scores) > limit else -np.inf
+        chosen, draws = (list(map(Place, parts[some].tolist(), numbers[some].tolist()))
+                         for some in (scores > least, scores == least))  # fmt: skip
+        return chosen + sorted(draws, key=self.path)[: limit - len(chosen)]
 
     def path(self, place: Place) -> str:
         """Give the path of a document."""
@@ -186,17 +206,23 @@ class Index:
         for term in terms:
             for column, one in enumerate(term.lists[part]):
                 if one is not None and term.sizes[column] <= most:
-                    often, documents = _STEPS[one.halves], one.documents
-                    factor = np.float32(term.weight * self.rarity(term.sizes[column]) * (K1 + 1))
-                    scores[documents] += factor * often / (often + self._all_norms(part, column)[documents])
+                    if one.gains is None:
+                        often, documents = _STEPS[one.halves], one.documents
+                        factor = np.float32(term.weight * self.rarity(term.sizes[column]) * (K1 + 1))
+                        one.gains = documents, factor * often / (often + self._all_norms(part, column)[documents])
+                    documents, gains = one.gains
+                    scores[documents] += gains
         return scores
 
     def signals(self, terms: Sequence[Term], part: int, numbers: Numbers) -> dict[str, Numbers]:
-        """Tell what each field says for some documents of a segment, and which share of what is asked for they have."""
+        """Tell what each field says for some documents of a segment, and which share of what is asked for they have.
+
+        `asked` is how much the words weigh that some skill has: what a field says grows with it.
+        """
         found = {field: np.zeros(len(numbers)) for field in (*FIELDS, "coverage")}
         lengths = self.parts[part][0].lengths[:, numbers]
         norms = [self._norm(lengths[field], field) for field in range(len(FIELDS))]
-        whole = 0.0
+        whole = known = 0.0
         for term in terms:
             factors = [term.weight * self.rarity(size) * (K1 + 1) for size in term.sizes]
             anywhere = np.zeros(len(numbers), np.bool_)
@@ -212,9 +238,19 @@ class Index:
                     found[FIELDS[HEADINGS]] += factors[HEADINGS] * headed / (1 + norms[HEADINGS])
             rarity = self.rarity(term.size)
             whole += rarity
+            known += rarity if term.size else 0.0
             found["coverage"] += term.weight * rarity * anywhere
         found["coverage"] /= whole or 1.0
+        found["asked"] = np.full(len(numbers), known)
         return found
+
+
+def total(signals: Mapping[str, Numbers]) -> Numbers:
+    """Add up what the fields say."""
+    first, *rest = (signals[field] for field in SUMMED)
+    for field in rest:
+        first = first + field
+    return first
 
 
 def _together(lists: Sequence[Few | Many]) -> Few | Many | None:

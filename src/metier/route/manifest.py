@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from metier.route.postings import DamagedError
-from metier.route.segment import FORMAT
 
 if TYPE_CHECKING:
     from metier.route.postings import Numbers
+
+
+FORMAT = 1
+"""Of the manifest alone: segments and vectors have their own, and what need not be made anew stays."""
 
 
 class Part(NamedTuple):
@@ -29,6 +32,8 @@ class Manifest(NamedTuple):
     parts: tuple[Part, ...] = ()
     model: str = ""
     vectors: tuple[str, ...] = ()
+    sealed: str = ""
+    """Of which state of the library the skills are, where somebody has said so."""
 
     def names(self) -> set[str]:
         """Give the names of all files that belong to the index."""
@@ -38,7 +43,8 @@ class Manifest(NamedTuple):
 def written(manifest: Manifest) -> bytes:
     """Give the bytes of a manifest, a checksum before them."""
     parts = [(part.name, _packed(part.gone)) for part in manifest.parts]
-    data = json.dumps({"format": FORMAT, "parts": parts, "model": manifest.model, "vectors": manifest.vectors}).encode()
+    rest = {"model": manifest.model, "vectors": manifest.vectors, "sealed": manifest.sealed}
+    data = json.dumps({"format": FORMAT, "parts": parts, **rest}).encode()
     return b"%08x\n" % zlib.crc32(data) + data
 
 
@@ -52,7 +58,7 @@ def read(data: bytes) -> Manifest:
         if found["format"] != FORMAT:
             raise DamagedError
         parts = tuple(Part(str(name), _unpacked(gone)) for name, gone in found["parts"])
-        return Manifest(parts, str(found["model"]), tuple(map(str, found["vectors"])))
+        return Manifest(parts, str(found["model"]), tuple(map(str, found["vectors"])), str(found.get("sealed", "")))
     except (ValueError, TypeError, KeyError, zlib.error):
         raise DamagedError from None
 

@@ -3,26 +3,39 @@
 from __future__ import annotations
 
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from metier.route.asking import Asker
-from metier.route.lexical import SUMMED, Index, Place
+from metier.route.lexical import Index, Place, total
+from metier.route.vectors import shortlisted
 from metier.wanted import Candidate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
+    from typing import TypeAlias
 
     from metier.route.lexical import Term
     from metier.route.manifest import Manifest
     from metier.route.postings import Numbers
     from metier.route.segment import Segment
     from metier.route.vectorfile import VectorFile
-    from metier.wanted import Asked
+    from metier.wanted import Asked, Floats
+
+    _Sorted: TypeAlias = tuple[float, float, str, Candidate]
+    """A candidate after what it is sorted by."""
 
 _FEW = 16
 """Paths are looked for one by one when there are so many times fewer of them than documents."""
+
+
+class _Seen(NamedTuple):
+    """Documents of a segment, what speaks for each, and how much that is in all."""
+
+    numbers: Numbers
+    signals: dict[str, Numbers]
+    totals: Numbers
 
 
 class Opened:
@@ -34,12 +47,14 @@ class Opened:
         self.version, self.manifest = version, manifest
         self.segments = {name: segment for name, segment, _live in parts}
         self.files = dict(files)
+        self.whole = len(parts) == len(manifest.parts)
+        """Whether every segment could be opened."""
         self.index = Index([(segment, live) for _name, segment, live in parts])
         self.asker = Asker(self.index)
         counts = [segment.count for _name, segment, _live in parts]
         self.starts: Numbers = np.cumsum([0, *counts])
         self._known: dict[str, bytes] | None = None
-        self._among: tuple[frozenset[str], list[Numbers]] | None = None
+        self._masked: tuple[frozenset[str] | None, frozenset[str], list[Numbers | None]] | None = None
         self._where: list[Numbers] | None = None
         self._held: list[Numbers] | None = None
 
@@ -74,40 +89,52 @@ class Opened:
 
     def query(self, asked: Asked, model: str) -> list[Candidate]:
         """Give the best by their words and the best by their vectors, each once and with everything that speaks for it."""
-        allowed = self._allowed(asked)
+        allowed, parts = self._allowed(asked), range(len(self.index.parts))
         terms = self.asker.terms(asked.text, unfinished=asked.unfinished)
-        chosen = {*self.index.best(terms, allowed, asked.limit)}
-        means = self._comparable(asked, model)
-        chosen.update(self._nearest(asked, allowed) if means else ())
-        found: list[Candidate] = []
-        for part in range(len(allowed)):
-            found += self._candidates(asked, terms, part, chosen, means=means)
-        return sorted(found, key=lambda one: (-sum(one.signals[field] for field in SUMMED), -one.signals["vector"], one.path))
+        likely = self.index.likely(terms, allowed, asked.limit)
+        means = self._comparable(asked.vector, model)
+        near = [place for _cosine, place in self._nearest(asked.vector, asked.limit, allowed, means=means)]
+        seen = [self._seen(terms, part, _numbers({*likely, *near}, part)) for part in parts]
+        worded = [(one.numbers[has], one.totals[has])
+                  for part, one in enumerate(seen) for has in [np.isin(one.numbers, _numbers(likely, part))]]  # fmt: skip
+        chosen = {*self.index.first(worded, asked.limit), *near} if asked.limit > 0 else set()
+        found: list[_Sorted] = []
+        for part, one in enumerate(seen):
+            found += self._candidates(asked, part, one, np.isin(one.numbers, _numbers(chosen, part)), means=means)
+        return [candidate for *_order, candidate in sorted(found, key=_order)]
 
-    def _candidates(self, asked: Asked, terms: Sequence[Term], part: int, chosen: set[Place], *, means: bool) -> list[Candidate]:
-        numbers: Numbers = np.array(sorted(one.number for one in chosen if one.part == part), np.int64)
-        if not len(numbers):
-            return []
+    def _seen(self, terms: Sequence[Term], part: int, numbers: Numbers) -> _Seen:
         signals = self.index.signals(terms, part, numbers)
+        return _Seen(numbers, signals, total(signals))
+
+    def _candidates(self, asked: Asked, part: int, seen: _Seen, chosen: Numbers, *, means: bool) -> list[_Sorted]:
+        """Make candidates of some documents, each with what it is sorted by."""
+        numbers = seen.numbers[chosen]
+        signals = {name: column[chosen] for name, column in seen.signals.items()}
         signals["vector"], signals["passage"] = self._cosines(asked, numbers + self.starts[part], means=means)
-        segment = self.index.parts[part][0]
-        columns = [column.tolist() for column in signals.values()]
-        return [Candidate(segment.path(number), dict(zip(signals, row, strict=True)))
-                for number, *row in zip(numbers.tolist(), *columns, strict=True)]  # fmt: skip
+        paths = map(self.index.parts[part][0].path, numbers.tolist())
+        rows = zip(*(column.tolist() for column in signals.values()), strict=True)
+        order = (-seen.totals[chosen]).tolist(), (-signals["vector"]).tolist(), paths, rows
+        return [(total, vector, path, Candidate(path, dict(zip(signals, row, strict=True))))
+                for total, vector, path, row in zip(*order, strict=True)]  # fmt: skip
 
     def _allowed(self, asked: Asked) -> list[Numbers | None]:
         """Give a mask for every segment: which of its documents may be answered."""
-        masks: list[Numbers | None] = [live for _segment, live in self.index.parts]
-        if asked.among is not None:
-            masks = [_both(mask, other) for mask, other in zip(masks, self._masks(asked.among), strict=True)]
+        masks = self._masks(asked.among, asked.without)
         if asked.tags:
             masks = [_both(mask, self.asker.tagged(asked.tags, part)) for part, mask in enumerate(masks)]
         return masks
 
-    def _masks(self, among: frozenset[str]) -> list[Numbers]:
-        if self._among is None or self._among[0] is not among:
-            self._among = among, [_mask(segment, among) for segment, _live in self.index.parts]
-        return self._among[1]
+    def _masks(self, among: frozenset[str] | None, without: frozenset[str]) -> list[Numbers | None]:
+        if self._masked is None or self._masked[0] is not among or self._masked[1] is not without:
+            masks: list[Numbers | None] = [live for _segment, live in self.index.parts]
+            for part, (segment, _live) in enumerate(self.index.parts):
+                if among is not None:
+                    masks[part] = _both(masks[part], _mask(segment, among))
+                if without:
+                    masks[part] = _both(masks[part], ~_mask(segment, without))
+            self._masked = among, without, masks
+        return self._masked[2]
 
     # --- vectors
 
@@ -118,7 +145,8 @@ class Opened:
             has[where[where >= 0]] = True
         found: list[str] = []
         for start, (segment, live) in zip(self.starts.tolist(), self.index.parts, strict=False):
-            found += compress(segment.paths(), (_all(segment, live) & ~has[start : start + segment.count]).tolist())
+            lacks = _all(segment, live) & ~has[start : start + segment.count]
+            found += compress(segment.paths(), lacks.tolist()) if lacks.any() else ()
         return sorted(found)
 
     def where(self) -> list[Numbers]:
@@ -132,22 +160,61 @@ class Opened:
             self._where = later_first[::-1]  # of two files with one skill, the later has the newer vectors
         return self._where
 
-    def _comparable(self, asked: Asked, model: str) -> bool:
+    def likeness(self, paths: Sequence[str], model: str) -> Floats:
+        """Give the cosine of the cards of each two of these skills; NaN where one of the two has no vectors."""
+        cards = [self._card(path, model) for path in paths]
+        width = max((len(card) for card in cards if card is not None), default=0)
+        rows: Floats = np.array([np.full(width, np.nan) if card is None else card for card in cards]).reshape(len(paths), width)
+        return rows @ rows.T if width else np.full((len(paths), len(paths)), np.nan)
+
+    def neighbours(self, path: str, limit: int, among: frozenset[str], model: str) -> list[tuple[str, float]]:
+        """Give those of some skills whose cards lie nearest to that of another, the nearest first."""
+        card = self._card(path, model)
+        if card is None or limit <= 0:
+            return []
+        near = self._nearest(card, limit + 1, self._masks(among, frozenset()), means=bool(card.any()))
+        found = sorted((-cosine, self.index.path(place)) for cosine, place in near)
+        return [(other, -cosine) for cosine, other in found if other != path][:limit]
+
+    def _card(self, path: str, model: str) -> Floats | None:
+        """Give the vector of a skill's card, where there is one."""
+        found = self.find(path) if not model or model == self.manifest.model else None
+        if found is None:
+            return None
+        for file, rows in zip(self.files.values(), self._rows(), strict=True):
+            row = rows[self.starts[found.part] + found.number]
+            if row >= 0:
+                return file.matrix.cards(np.array([row]))[0]
+        return None
+
+    def _comparable(self, vector: Floats | None, model: str) -> bool:
         """Tell whether there are vectors that the one of the query can be compared with."""
-        if asked.vector is None or not self.files or (model and model != self.manifest.model):
+        if vector is None or not self.files or (model and model != self.manifest.model):
             return False
-        vector = np.asarray(asked.vector)
+        vector = np.asarray(vector)
         return bool(vector.any()) and all(file.matrix.width == vector.size for file in self.files.values())
 
-    def _nearest(self, asked: Asked, allowed: Sequence[Numbers | None]) -> list[Place]:
+    def _nearest(self, vector: Floats, limit: int, allowed: Sequence[Numbers | None], *, means: bool) -> list[tuple[float, Place]]:
+        """Give the documents whose cards lie nearest; of those that draw at the end, the first by path."""
+        if limit <= 0 or not means:
+            return []
+        places, cosines = [], []
+        for (file, where), numbers in zip(self._held_by(), self._shortlisted(vector, limit, allowed), strict=True):
+            places.append(where[numbers])
+            cosines.append(file.matrix.near(vector, numbers))
+        scores, every = np.concatenate(cosines), np.concatenate(places)
+        least = np.partition(scores, -limit)[-limit] if len(scores) > limit else -np.inf
+        chosen = list(zip(scores[scores > least].tolist(), self._places(every[scores > least]), strict=True))
+        draws = sorted(self._places(every[scores == least]), key=self.index.path)
+        return chosen + [(float(least), place) for place in draws[: limit - len(chosen)]]
+
+    def _shortlisted(self, vector: Floats, limit: int, allowed: Sequence[Numbers | None]) -> list[Numbers]:
         may = np.concatenate([_all(segment, mask) for (segment, _live), mask in zip(self.index.parts, allowed, strict=True)])
-        found: list[tuple[float, str, Place]] = []
-        for file, where in zip(self.files.values(), self.where(), strict=True):
-            rows = (where >= 0) & may[where]
-            numbers, cosines = _nearest(file, asked, None if rows.all() else rows)
-            places = [self._place(place) for place in where[numbers].tolist()]
-            found += [(-cosine, self.index.path(place), place) for cosine, place in zip(cosines.tolist(), places, strict=True)]
-        return [place for _cosine, _path, place in sorted(found)[: max(asked.limit, 0)]]
+        files = [(file.matrix, (where >= 0) & may[where]) for file, where in self._held_by()]
+        return shortlisted(files, vector, limit)
+
+    def _held_by(self) -> list[tuple[VectorFile, Numbers]]:
+        return list(zip(self.files.values(), self.where(), strict=True))
 
     def _cosines(self, asked: Asked, places: Numbers, *, means: bool) -> tuple[Numbers, Numbers]:
         """Give the cosine of each document's card and of its best passage; nothing where there are no vectors."""
@@ -167,19 +234,18 @@ class Opened:
                 self._held.append(rows)
         return self._held
 
-    def _place(self, place: int) -> Place:
-        part = int(np.searchsorted(self.starts, place, side="right")) - 1
-        return Place(part, place - int(self.starts[part]))
+    def _places(self, places: Numbers) -> list[Place]:
+        parts = np.searchsorted(self.starts, places, side="right") - 1
+        return list(map(Place, parts.tolist(), (places - self.starts[parts]).tolist()))
 
 
-def _nearest(file: VectorFile, asked: Asked, rows: Numbers | None) -> tuple[Numbers, Numbers]:
-    """Give the skills of a file whose cards lie nearest, and all that draw with the last: their paths decide which count."""
-    limit = wanted = max(asked.limit, 0)
-    while True:
-        numbers, cosines = file.matrix.nearest(asked.vector, rows, wanted)
-        if not limit or len(numbers) < wanted or cosines[-1] < cosines[limit - 1]:
-            return numbers, cosines
-        wanted = wanted * 2
+def _numbers(places: Iterable[Place], part: int) -> Numbers:
+    """Give the numbers of the documents that lie in a segment, in their order."""
+    return np.array(sorted({place.number for place in places if place.part == part}), np.int64)
+
+
+def _order(one: _Sorted) -> tuple[float, float, str]:
+    return one[:3]
 
 
 def _all(segment: Segment, mask: Numbers | None) -> Numbers:

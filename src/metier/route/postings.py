@@ -158,6 +158,8 @@ class Few:
     def __init__(self, documents: Numbers, halves: Numbers) -> None:
         """Take its documents in their order, and what goes with each."""
         self.documents, self.halves = documents, halves
+        self.gains: tuple[Numbers, Numbers] | None = None
+        """Its documents, and by how much the score of each grows, once somebody has worked it out."""
         if len(documents) != len(halves):
             raise DamagedError
 
@@ -175,6 +177,7 @@ class Many:
     def __init__(self, bits: Numbers, halves: Numbers, start: int, size: int, count: int) -> None:
         """Take its bits, and the stream in which what goes with the first posting has the place `start`."""
         self._bits, self._stream, self._start, self._size, self._count = bits, halves, start, size, count
+        self.gains: tuple[Numbers, Numbers] | None = None
         self._before = np.cumsum(np.bitwise_count(bits), dtype=np.int64)
         if len(bits) != -(-count // 8) or self._before[-1] != size or len(halves) * 2 < start + size:
             raise DamagedError

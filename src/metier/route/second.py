@@ -8,16 +8,20 @@ have says little about which of them is meant, and weighs little.
 from __future__ import annotations
 
 import re
-from itertools import pairwise
-from math import log
+from itertools import compress, count, pairwise
+from math import fsum, log
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.route.words import stem, words
+from metier.route.words import roots, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import TypeAlias
 
-LONGEST_BODY = 20_000
+    Standing: TypeAlias = Sequence[tuple[int, str]]
+    """Where in a passage words of a task stand, and which."""
+
+LONGEST_BODY = 12_000
 """Characters of a body that are read."""
 PASSAGE_CHARACTERS = 900
 """About 150 words, after which a passage ends at the next empty line."""
@@ -37,6 +41,7 @@ SAY_NOTHING = frozenset(words(
 _STAYS = frozenset(b"0123456789abcdefghijklmnopqrstuvwxyz+#")
 _PLAIN = bytes(code if code in _STAYS else 32 for code in bytes(range(256)).lower())
 """Small letters, and a space for whatever parts words."""
+_ASCII = bytes(range(128))
 _MARK = re.compile(r"\n(?:(?P<title>#{1,6}[ \t][^\n]*)|(?P<fence> {0,3}(?:`{3}|~{3}))|(?=[ \t\r]{0,9}\n))")
 """A line at which a passage may end: a heading, a fence, or one with nothing on it. To begin with a plain character is fast."""
 
@@ -77,6 +82,8 @@ class Reading(NamedTuple):
     """How many of the task's pairs of neighbours stand in the name or the description."""
     named: float = 0.0
     """How much of the task name and description hold."""
+    pairs: float = 0.0
+    """How many of the task's pairs of neighbours stand somewhere in the passages."""
     heading: str = ""
 
 
@@ -84,23 +91,34 @@ def sought(task: str, *, unfinished: bool = False) -> Sought:
     """Take a task apart; where its last word is not finished, without that."""
     found = words(task)
     said = [word for word in (found[:-1] if unfinished else found) if word not in SAY_NOTHING]
-    return Sought(frozenset(list(dict.fromkeys(said))[:MOST_TERMS]), frozenset(pairwise(said[: 2 * MOST_TERMS])))
+    terms = frozenset(list(dict.fromkeys(said))[:MOST_TERMS])
+    return Sought(terms, frozenset(pair for pair in pairwise(said[: 2 * MOST_TERMS]) if terms.issuperset(pair)))
 
 
 def doc(name: str, description: str, body: str) -> Doc:
     """Take a skill's text apart."""
     read = body[:LONGEST_BODY]
     plain = read.encode("ascii", "replace").translate(_PLAIN).decode()  # a character each, so that places stay what they are
-    passages = tuple(Passage(heading, _words(read, plain, start, end)) for heading, start, end in parts(read))
+    words_of = _all_words if _has_letters(read) else _words
+    passages = tuple(Passage(heading, words_of(read, plain, start, end)) for heading, start, end in parts(read))
     return Doc(tuple(words(f"{name}\n{description[:LONGEST_PASSAGE]}")), passages, len(body) <= LONGEST_BODY)
 
 
-def _words(text: str, plain: str, start: int, end: int) -> tuple[str, ...]:
+def _has_letters(text: str) -> bool:
+    """Tell whether there are letters that are not ASCII: a dash or a picture is none. Bytes are dropped faster than characters."""
+    rest = text.encode("utf-8", "replace").translate(None, _ASCII)
+    return any(char.isalnum() for char in set(rest.decode("utf-8")))
+
+
+def _words(_text: str, plain: str, start: int, end: int) -> tuple[str, ...]:
     """Give the words of a passage. The parts of an identifier are not looked for: that would take longer than all the rest."""
-    passage = text[start:end]
-    if not passage.isascii() and any(char.isalnum() for char in set(passage) if char > "\x7f"):
-        return tuple(words(passage))
     return tuple(map(stem, plain[start:end].split()))
+
+
+def _all_words(text: str, plain: str, start: int, end: int) -> tuple[str, ...]:
+    """Give the words of a passage that may have letters of any kind."""
+    passage = text[start:end]
+    return tuple(roots(passage)) if _has_letters(passage) else _words(text, plain, start, end)
 
 
 def parts(body: str) -> list[tuple[str, int, int]]:
@@ -113,10 +131,12 @@ def parts(body: str) -> list[tuple[str, int, int]]:
 
     def cut(end: int) -> None:
         nonlocal start
-        while end > start:
-            part = min(end, start + LONGEST_PASSAGE)
-            found.append((heading, start, part))
-            start = part
+        while end - start > LONGEST_PASSAGE:
+            found.append((heading, start, start + LONGEST_PASSAGE))
+            start += LONGEST_PASSAGE
+        if end > start:
+            found.append((heading, start, end))
+            start = end
 
     for line in _MARK.finditer("\n" + body):
         at, mark = line.start(), line.lastgroup  # where the line begins: the break before it is one character further on
@@ -136,13 +156,22 @@ def readings(task: Sought, docs: Sequence[Doc]) -> list[Reading]:
     held = [[task.terms.intersection(passage.words) for passage in one.passages] for one in docs]
     cards = [task.terms.intersection(one.card) for one in docs]
     weights = rarity(task.terms, [card.union(*some) for card, some in zip(cards, held, strict=True)])
-    whole = sum(weights[term] for term in sorted(weights))
+    whole = _sum(weights, weights)
     if not whole:
         return [Reading() for _one in docs]
     return [
-        _best(one, some, weights, whole)._replace(phrase=_phrase(task, one), named=_sum(card, weights) / whole)
+        _best(one, standing, some, weights, whole)._replace(
+            phrase=_phrase(task, one), named=_sum(card, weights) / whole, pairs=_pairs(task, standing)
+        )
         for one, some, card in zip(docs, held, cards, strict=True)
+        for standing in [_places(one, some)]
     ]
+
+
+def _places(skill: Doc, held: Sequence[frozenset[str]]) -> list[Standing]:
+    """Give the places of a task's words in each passage that has several of them."""
+    return [[(at, passage.words[at]) for at in compress(count(), map(terms.__contains__, passage.words))] if len(terms) > 1 else ()
+            for passage, terms in zip(skill.passages, held, strict=True)]  # fmt: skip
 
 
 def rarity(terms: Iterable[str], held: Sequence[frozenset[str]]) -> dict[str, float]:
@@ -153,27 +182,28 @@ def rarity(terms: Iterable[str], held: Sequence[frozenset[str]]) -> dict[str, fl
     return {term: 1 + log((1 + len(held)) / (1 + sum(term in one for one in held))) for term in terms}
 
 
-def _best(skill: Doc, held: Sequence[frozenset[str]], weights: Mapping[str, float], whole: float) -> Reading:
+def _best(
+    skill: Doc, places: Sequence[Standing], held: Sequence[frozenset[str]], weights: Mapping[str, float], whole: float
+) -> Reading:
     """Give what the best passage of a skill holds; of equally good ones, the first."""
     best = Reading()
-    for passage, terms in zip(skill.passages, held, strict=True):
-        if not terms:
+    for passage, standing, terms in zip(skill.passages, places, held, strict=True):
+        share = _sum(terms, weights) / whole if terms else 0.0
+        if not terms or 2 * share < best.share + best.near:  # words stand no closer together than all next to each other
             continue
-        share = _sum(terms, weights) / whole
-        near = _closeness(passage.words, terms, weights) / whole if len(terms) > 1 else 0.0
+        near = _closeness(standing, weights) / whole if len(terms) > 1 else 0.0
         if (share + near, share) > (best.share + best.near, best.share):
             best = Reading(share, near, heading=passage.heading)
     return best
 
 
 def _sum(terms: Iterable[str], weights: Mapping[str, float]) -> float:
-    """Add weights up in one order, or the last digit of the sum would depend on how a set is laid out."""
-    return sum(weights[term] for term in sorted(terms))
+    """Add weights up exactly: the last digit of a plain sum would depend on how a set is laid out."""
+    return fsum(map(weights.__getitem__, terms))
 
 
-def _closeness(text: Sequence[str], held: frozenset[str], weights: Mapping[str, float]) -> float:
+def _closeness(places: Standing, weights: Mapping[str, float]) -> float:
     """Add up for each word the lesser weight of it and its nearest other neighbour, divided by the words between them."""
-    places = [(at, word) for at, word in enumerate(text) if word in held]
     best: dict[str, float] = {}
     for (at, one), (after, other) in pairwise(places):
         if one != other and after - at <= APART:
@@ -186,3 +216,9 @@ def _closeness(text: Sequence[str], held: frozenset[str], weights: Mapping[str, 
 def _phrase(task: Sought, skill: Doc) -> float:
     said = [word for word in skill.card if word not in SAY_NOTHING]
     return len(task.pairs.intersection(pairwise(said))) / len(task.pairs) if task.pairs else 0.0
+
+
+def _pairs(task: Sought, places: Sequence[Standing]) -> float:
+    """Give the share of the task's neighbours that stand together in a passage."""
+    next_to = {(one, other) for some in places for (at, one), (after, other) in pairwise(some) if after == at + 1}
+    return len(task.pairs & next_to) / len(task.pairs) if task.pairs else 0.0

@@ -1,7 +1,8 @@
 """One part of an index, never changed once written: its documents in the order of their paths, its words, its lists. Pure.
 
 A header says what lies where, how long the whole is and in which format, and carries its own checksum; so a part of another
-version or one that was cut off is known for that as soon as it is opened. Nothing else is read until it is needed.
+version or one that was cut off is known for that as soon as it is opened. Nothing else is read until it is needed. The lists of
+each block of words have a checksum that is looked at when the block is first read: a changed byte is no other answer.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from metier.route.fields import FIELDS
 from metier.route.postings import DamagedError, documents_of_many, halves_of, list_of
-from metier.route.vocabulary import COLUMNS, Strings, Vocabulary, pieces
+from metier.route.vocabulary import COLUMNS, Strings, Vocabulary, bases_of, pieces
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,12 +26,13 @@ if TYPE_CHECKING:
     from metier.route.postings import Few, Many, Numbers
     from metier.route.vocabulary import Row, Stretch
 
-FORMAT = 1
+FORMAT = 2
 """Grows whenever the layout, the words or what is counted changes: an index of another number is made anew."""
 LONGEST = 0xFFFF
 """The length of a field as far as it is counted."""
 _MAGIC = b"metier-index"
-_SECTIONS = 12
+_CHECK = 4
+_SECTIONS = 13
 _HEAD = struct.Struct(f"<12sIQ{_SECTIONS}QI")
 """Magic, format, documents, where each section ends, and a checksum of all that."""
 
@@ -68,6 +70,7 @@ def laid_out(
     lengths = np.array([one.lengths for one in documents], np.int64).reshape(-1, len(FIELDS))
     paths = [one.path for one in documents]
     start = _shared(paths)
+    bases = bases_of(vocabulary[2])
     triggers = [(number, one.triggers) for number, one in enumerate(documents) if one.triggers]
     sections = (
         np.minimum(lengths, LONGEST).T.astype("<u2").tobytes(),
@@ -78,12 +81,20 @@ def laid_out(
         zlib.compress(json.dumps(triggers).encode()) if triggers else b"",
         *vocabulary,
         zlib.compress(b"\n".join(names), 9),
+        np.array([_checksum(bases, lists, halves, block) for block in range(len(bases))], "<u4").tobytes(),
         lists,
         halves,
     )  # fmt: skip
     ends = np.cumsum([_HEAD.size, *map(len, sections)]).tolist()[1:]
     head = _HEAD.pack(_MAGIC, FORMAT, len(documents), *ends, 0)[:-4]
     return b"".join([head, zlib.crc32(head).to_bytes(4, "little"), *sections])
+
+
+def _checksum(bases: Numbers, lists: bytes | memoryview, halves: bytes | memoryview, block: int) -> int:
+    """Give a checksum of the lists of a block of words; `bases` says where those of each begin."""
+    start, half = bases[block].tolist()
+    end, last = bases[block + 1].tolist() if block + 1 < len(bases) else (len(lists), 2 * len(halves))
+    return zlib.crc32(halves[half >> 1 : last + 1 >> 1], zlib.crc32(lists[start:end]))
 
 
 def _shared(paths: Sequence[bytes]) -> int:
@@ -102,17 +113,29 @@ class Segment:
         data = memoryview(buffer)
         self.count, ends = _opened(data)
         parts = [data[start:end] for start, end in zip((_HEAD.size, *ends), ends, strict=False)]
-        lengths, keys, self._prefix, paths, stamps, self._triggers, *vocabulary, self._names, lists, halves = parts
+        lengths, keys, self._prefix, paths, stamps, self._triggers, *vocabulary, self._names, checks, lists, halves = parts
         if len(lengths) != 2 * len(FIELDS) * self.count or len(keys) != 8 * self.count:
             raise DamagedError
         self.lengths: Numbers = np.frombuffer(lengths, "<u2").reshape(len(FIELDS), self.count)
         self.keys: Numbers = np.frombuffer(keys, "<u8")
         self._paths, self._stamps = Strings(paths), Strings(stamps)
         self.vocabulary = Vocabulary(*vocabulary)
+        self.vocabulary.check = self._check
+        self._checks, self._coded, self._sound = checks, (lists, halves), set[int]()
+        if len(checks) != _CHECK * len(self.vocabulary.blocks):
+            raise DamagedError
         self._lists: Numbers = np.frombuffer(lists, np.uint8)
         self._halves: Numbers = np.frombuffer(halves, np.uint8)
         if not self.count == len(self._paths) == len(self._stamps):
             raise DamagedError
+
+    def _check(self, block: int) -> None:
+        """Look once whether the lists of a block of words are those that were written."""
+        if block not in self._sound:
+            found = _checksum(self.vocabulary.bases, *self._coded, block)
+            if found != int.from_bytes(self._checks[_CHECK * block : _CHECK * (block + 1)], "little"):
+                raise DamagedError
+            self._sound.add(block)
 
     def path(self, number: int) -> str:
         """Give the path of a document."""

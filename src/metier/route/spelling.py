@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 LEAST, LONG = 4, 8
 """Letters of a word that may have one slip, and of one that may have two."""
+SURE = 7
+"""Letters of a word from which on its first may be the one that was typed wrongly: many short words differ in that alone."""
 _BITS = 63
 
 
@@ -43,8 +45,14 @@ class Spellings:
         close &= np.bitwise_count(self.letters ^ np.uint64(own)) <= 2 * most  # a slip changes two letters at the most
         found: dict[int, list[str]] = {}
         for at in np.flatnonzero(close).tolist() if most and self.words else ():
-            found.setdefault(slips(word, self.words[at], most), []).append(self.words[at])
+            if len(word) >= SURE or _begins_alike(word, self.words[at]):
+                found.setdefault(slips(word, self.words[at], most), []).append(self.words[at])
         return next(((count, found[count]) for count in range(1, most + 1) if count in found), (0, []))
+
+
+def _begins_alike(typed: str, meant: str) -> bool:
+    """Tell whether two words begin with the same letter, or with the same two the other way round."""
+    return typed[0] == meant[0] or typed[:2] == meant[1::-1]
 
 
 def slips(typed: str, meant: str, most: int) -> int:

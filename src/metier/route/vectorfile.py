@@ -10,7 +10,6 @@ import numpy as np
 
 from metier.route import vectors
 from metier.route.postings import DamagedError
-from metier.route.segment import FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from metier.route.postings import Numbers
     from metier.wanted import Floats
 
+FORMAT = 1
 _MAGIC = b"metier-means"
 _HEAD = struct.Struct("<12sIQI4x")
 """Magic, format, number of skills, and a checksum of all that; what follows begins at a multiple of eight bytes."""

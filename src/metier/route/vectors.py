@@ -86,6 +86,21 @@ def merged(parts: Sequence[tuple[Matrix, Numbers]]) -> bytes:
     return _written(blocks)
 
 
+def shortlisted(files: Sequence[tuple[Matrix, Kept | None]], query: Floats, limit: int) -> list[Numbers]:
+    """Give of each file the documents that are worth a look, of those that are allowed: whose codes differ in the fewest bits.
+
+    One threshold holds for all files, and what draws is in: so which documents these are does not depend on who lies where.
+    """
+    most = max(SHORTLIST * limit, LEAST)
+    found = [np.arange(matrix.count) if allowed is None else np.flatnonzero(np.asarray(allowed, np.bool_)[: matrix.count])
+             for matrix, allowed in files]  # fmt: skip
+    if sum(map(len, found)) <= most:
+        return found
+    apart = [matrix.apart(query)[numbers] for (matrix, _allowed), numbers in zip(files, found, strict=True)]
+    worst = np.searchsorted(np.cumsum(np.bincount(np.concatenate(apart))), most)
+    return [numbers[bits <= worst] for bits, numbers in zip(apart, found, strict=True)]
+
+
 class Matrix:
     """The vectors of a file, searched where they lie: nothing is copied when it is opened."""
 
@@ -105,12 +120,26 @@ class Matrix:
 
     def nearest(self, query: Floats, allowed: Kept | None, limit: int) -> tuple[Numbers, Cosines]:
         """Give the documents whose cards lie nearest, best first and then by number, with their cosines."""
-        asked = self._asked(query)
-        numbers = np.arange(self.count) if allowed is None else np.flatnonzero(np.asarray(allowed, np.bool_)[: self.count])
-        numbers = self._shortlist(asked, numbers, max(SHORTLIST * limit, LEAST))
-        cosines = self._products(asked, self.parts.starts[numbers])
+        (numbers,) = shortlisted([(self, allowed)], query, limit)
+        cosines = self.near(query, numbers)
         order = np.lexsort((numbers, -cosines))[: max(limit, 0)]
         return numbers[order], cosines[order]
+
+    def apart(self, query: Floats) -> NDArray[np.uint16]:
+        """Tell of every document in how many bits the code of its card differs."""
+        apart = np.zeros(self.count, np.uint16)
+        for codes, code in zip(self.parts.codes, _codes(self._asked(query)[None, :]), strict=True):
+            apart += np.bitwise_count(codes ^ code)
+        return apart
+
+    def near(self, query: Floats, numbers: Numbers) -> Cosines:
+        """Give the cosine of each document's card."""
+        return self._products(self._asked(query), self.parts.starts[numbers])
+
+    def cards(self, numbers: Numbers) -> Floats:
+        """Give the cards of documents as they are kept, made unit vectors."""
+        taken = self.parts.starts[numbers]
+        return self.parts.rows[taken].astype(np.float64) * self.parts.scales[taken, None]
 
     def cosines(self, query: Floats, numbers: Numbers) -> tuple[Cosines, Cosines]:
         """Give the cosine of each document's card, and that of its best passage: 0 when it has none."""
@@ -140,18 +169,6 @@ class Matrix:
         largest = np.abs(asked).max(initial=0)
         asked = asked / (largest or 1)
         return (asked / (np.sqrt(np.square(asked).sum()) or 1)).astype(np.float32)
-
-    def _shortlist(self, asked: Cosines, numbers: Numbers, most: int) -> Numbers:
-        """Give the documents of which the fewest bits differ; of equal ones those with the lower numbers."""
-        if len(numbers) <= most:
-            return numbers
-        apart = np.zeros(self.count, np.uint16)
-        for codes, code in zip(self.parts.codes, _codes(asked[None, :]), strict=True):
-            apart += np.bitwise_count(codes ^ code)
-        apart = apart[numbers]
-        worst = np.searchsorted(np.cumsum(np.bincount(apart)), most)
-        surely, perhaps = np.flatnonzero(apart < worst), np.flatnonzero(apart == worst)
-        return numbers[np.sort(np.concatenate((surely, perhaps[: most - len(surely)])))]
 
     def _products(self, asked: Cosines, taken: NDArray[np.integer]) -> Cosines:
         """Give the cosines of rows as they are kept; each is summed by itself, whichever others are asked for."""

@@ -25,13 +25,16 @@ class Standing(NamedTuple):
 
 def weighed(card: Card, routing: Routing, precedence: Sequence[Scope], standing: Standing) -> dict[str, float]:
     """Give the share of each weight that is on; one that is off is not even named."""
-    found = {
-        "trust": routing.trust * TRUST.get(standing.level, 0.0),
-        "readiness": routing.readiness * READINESS.get(card.readiness, 0.0),
-        "usage": routing.usage * standing.went_well,
-        "scope": routing.scope * _strength(card.scope, precedence),
-    }
-    return {name: share for name, share in found.items() if getattr(routing, name)}
+    found: dict[str, float] = {}
+    if routing.trust:
+        found["trust"] = routing.trust * TRUST.get(standing.level, 0.0)
+    if routing.readiness:
+        found["readiness"] = routing.readiness * READINESS.get(card.readiness, 0.0)
+    if routing.usage:
+        found["usage"] = routing.usage * standing.went_well
+    if routing.scope:
+        found["scope"] = routing.scope * _strength(card.scope, precedence)
+    return found
 
 
 def _strength(scope: Scope, precedence: Sequence[Scope]) -> float:

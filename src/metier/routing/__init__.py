@@ -5,22 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.closest import closest
+from metier.collector import CollectorOff
 from metier.errors import StoreError, UsageError
 from metier.route import confusing
 from metier.routing.confused import confusable
 from metier.routing.ranking import Ranked, once, ranked
-from metier.routing.upkeep import Routed, current, embedder_of
+from metier.routing.upkeep import Allowed, Routed, current, embedder_of
 from metier.wanted import Asked, Hit, Indexed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from metier.app import Library
     from metier.model import Card
+    from metier.wanted import Floats
 
 __all__ = ["About", "Router", "Wish", "about", "confusable", "find", "index", "phrases"]
 
-POOL = 200
+POOL = 120
 """Candidates that are asked of an engine, however few hits are wanted: so a shorter answer is the beginning of a longer one."""
 MOST = 100
 """Hits of one answer."""
@@ -57,9 +59,11 @@ def find(library: Library, task: str, wish: Wish) -> list[Hit]:
     text = _task(task)
     _check(wish)
     state = current(library)
-    asked = Asked(text, POOL, _among(state, wish), wish.tags, None, wish.unfinished)
+    allowed = _allowed(state, wish)
+    asked = Asked(text, POOL, allowed.among, wish.tags, None, wish.unfinished, allowed.without)
     found = once(_answered(library, state, asked))[: wish.limit]
-    near = confusing.rivals([(one.card.path, one.card.name, one.card.description) for one in found])
+    cards = [(one.card.path, one.card.name, one.card.description) for one in found]
+    near = confusing.rivals(cards, _likeness(library, state, [path for path, _name, _description in cards]))
     return [_hit(one, near[one.card.path]) for one in found]
 
 
@@ -103,11 +107,22 @@ class Router:
 
 def _answered(library: Library, state: Routed, asked: Asked) -> list[Ranked]:
     """Ask; an index that turns out to be damaged is made anew, and asked once more."""
+    with CollectorOff():  # an answer makes thousands of values that are soon gone, and beside them lies the whole library
+        try:
+            return ranked(library, state, asked)
+        except StoreError:
+            state.compared = None
+            return ranked(library, current(library), asked)
+
+
+def _likeness(library: Library, state: Routed, paths: Sequence[str]) -> Floats | None:
+    """Give how alike skills are in meaning, where meaning counts."""
+    if state.engine is None or embedder_of(library, state) is None:
+        return None
     try:
-        return ranked(library, state, asked)
-    except StoreError:
-        state.compared = None
-        return ranked(library, current(library), asked)
+        return state.engine.likeness(paths)
+    except StoreError:  # words are still there
+        return None
 
 
 # --- what is asked
@@ -131,30 +146,36 @@ def _check(wish: Wish) -> None:
             raise UsageError(f"skills in the state '{state[:40]}' are never suggested", hint=hint)
 
 
-def _among(state: Routed, wish: Wish) -> frozenset[str]:
-    """Give the paths that may be answered; the very same set for the same wish, for an engine may remember it."""
+def _allowed(state: Routed, wish: Wish) -> Allowed:
+    """Say which paths may be answered; in the very same words for the same wish, for an engine may remember them."""
     key = (wish.scope, wish.category, tuple(sorted(set(wish.states))))
-    found = state.among.get(key)
+    found = state.allowed.get(key)
     if found is None:
-        states, cards = wish.states or SUGGESTED, state.compared[1].cards if state.compared else []
-        found = frozenset(card.path for card in offered(cards) if card.state in states
-                          and wish.scope in {None, card.scope} and wish.category in {None, card.category})  # fmt: skip
-        state.among[key] = found
-        while len(state.among) > SETS:
-            state.among.popitem(last=False)
+        cards = state.compared[1].cards if state.compared else []
+        found = state.allowed[key] = _chosen(cards, wish, twice=len(cards) > len(state.places))
+        while len(state.allowed) > SETS:
+            state.allowed.popitem(last=False)
     return found
 
 
-def offered(cards: Iterable[Card]) -> list[Card]:
-    """Leave out what is never suggested, by whatever way in.
+def _chosen(cards: Sequence[Card], wish: Wish, *, twice: bool) -> Allowed:
+    """Choose among cards; where most of them may be answered, and none lies twice in one place, only the others are named."""
+    states, rest = wish.states or SUGGESTED, [card for card in cards if card.state != "visible"]
+    behind = {path for card in rest for path in card.shadows}
+    if wish.scope is None and wish.category is None and "visible" in states and not twice and len(rest) * 2 < len(cards):
+        out = frozenset(card.path for card in rest if card.state not in states or not _is_offered(card, behind))
+        return Allowed(without=out)
+    return Allowed(frozenset(card.path for card in cards if card.state in states and _is_offered(card, behind)
+                             and wish.scope in {None, card.scope} and wish.category in {None, card.category}))  # fmt: skip
+
+
+def _is_offered(card: Card, behind: Collection[str]) -> bool:
+    """Tell what may be suggested at all.
 
     A shadowed copy is no back door: where the copy that a name means is kept from models, or the copy would be itself, it is
     left out as well.
     """
-    cards = list(cards)
-    behind = {path for card in cards if card.state != "visible" for path in card.shadows}
-    return [card for card in cards if card.state in STATES
-            and not (card.state == "shadowed" and (card.held or card.path in behind))]  # fmt: skip
+    return card.state in STATES and not (card.state == "shadowed" and (card.held or card.path in behind))
 
 
 def _hit(one: Ranked, near: tuple[str, ...]) -> Hit:

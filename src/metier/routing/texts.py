@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.disclose import levels
@@ -10,10 +11,11 @@ from metier.model import NO_KEY
 from metier.route.triggers import declared
 from metier.skillfile import folder_name
 from metier.standard.document import read_document
+from metier.standard.frontmatter import split
 from metier.wanted import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from metier.model import Card, Head, Key
     from metier.pipeline import Glance
@@ -24,6 +26,10 @@ EDITION = b"1"
 """Begins every stamp: when skills are read in another way, all of them are read again."""
 FRESH = b"?"
 """Begins the stamp of a file that changed so lately that another change could hide behind the same stats: it matches nothing."""
+HEAD_BYTES = 1 << 17
+"""Of a file of which only the beginning of the body is wanted: enough unless there is very much before it."""
+CHARACTER_BYTES = 4
+"""Of a character at the most."""
 MOST_TAGS = 100
 _FILES = ("/SKILL.md", "/skill.md", "/Skill.md")
 
@@ -36,22 +42,47 @@ class Place(NamedTuple):
     stamp: bytes
 
 
-def places(glanced: Glance, cards: Iterable[Card]) -> dict[str, Place]:
-    """Give each skill its file and stamp, by the stats that the listing has taken anyway."""
-    keys: dict[str, Key] = {}
-    for one in glanced.seen:
-        keys.update(one.keys())
-    return {card.path: _place(card, keys) for card in cards}
+class Places(Mapping[str, Place]):
+    """Where each skill is read, by its path. What the listing knows of the files is looked at once somebody wants a stamp."""
+
+    def __init__(self, glanced: Glance, cards: Iterable[Card]) -> None:
+        """Take the listing."""
+        self.cards = {card.path: card for card in cards}
+        self._glanced = glanced
+        self._keys: dict[str, Key] | None = None
+
+    def __getitem__(self, path: str) -> Place:
+        """Give one, by the stats that the listing has taken anyway."""
+        if self._keys is None:
+            self._keys = {}
+            for one in self._glanced.seen:
+                self._keys.update(one.keys())
+        return _place(self.cards[path], self._keys)
+
+    def __iter__(self) -> Iterator[str]:
+        """Give all paths."""
+        return iter(self.cards)
+
+    def __len__(self) -> int:
+        """Count the skills."""
+        return len(self.cards)
+
+    def __contains__(self, path: object) -> bool:
+        """Tell whether there is a skill with this path."""
+        return path in self.cards
 
 
 def _place(card: Card, keys: Mapping[str, Key]) -> Place:
-    if card.kind != "skill-md":
-        return Place(card, card.path, stamp_of(card, keys.get(card.path, NO_KEY)))
-    for file in _FILES:
-        key = keys.get(card.path + file)
+    for file in files_of(card):
+        key = keys.get(file)
         if key is not None:
-            return Place(card, card.path + file, stamp_of(card, key))
-    return Place(card, card.path + _FILES[0], stamp_of(card, NO_KEY))
+            return Place(card, file, stamp_of(card, key))
+    return Place(card, files_of(card)[0], stamp_of(card, NO_KEY))
+
+
+def files_of(card: Card) -> tuple[str, ...]:
+    """Give the files that a skill may be read from; the first that is there is the one."""
+    return tuple(card.path + file for file in _FILES) if card.kind == "skill-md" else (card.path,)
 
 
 def stamp_of(card: Card, key: Key) -> bytes:
@@ -87,6 +118,28 @@ def text_of(place: Place, now_ns: int) -> Text | None:
     fields, body = document.fields, data[document.body_at :].decode(errors="replace")
     tags = tuple(levels.words(fields, "tags")[:MOST_TAGS])
     return Text(card.path, stamp, card.name, card.description, tags, declared(fields), body)
+
+
+def opening_of(card: Card, most: int) -> tuple[bytes, str] | None:
+    """Read the beginning of a skill's body, with the stamp of its file; of a long one more than `most` characters are given."""
+    for file in files_of(card):
+        head = disk.read_head(file, HEAD_BYTES)
+        if head.fault:
+            continue
+        at = _body_at(card, head)
+        if len(head.data) < head.size and len(head.data) - at <= CHARACTER_BYTES * most:
+            head = disk.read_head(file, MOST_BYTES)  # its frontmatter takes up nearly all
+            at = _body_at(card, head)
+        return stamp_of(card, head.key), head.data[at : at + CHARACTER_BYTES * (most + 1)].decode(errors="replace")
+    return None
+
+
+def _body_at(card: Card, head: Head) -> int:
+    """Tell where the body begins; behind all that was read when it begins further on."""
+    if card.kind == "code":
+        return 0
+    found = split(head.data, complete=len(head.data) >= head.size)
+    return found.body_at if found.outcome != "more" else len(head.data)
 
 
 def _is_fresh(head: Head, now_ns: int) -> bool:

@@ -9,10 +9,12 @@ from metier import pipeline
 from metier.collector import CollectorOff
 from metier.errors import MetierError, StoreError
 from metier.phrases import custom_phrases
+from metier.pipeline import Glance
 from metier.route import triggers
-from metier.route.pieces import card as card_piece, passages as passage_pieces
-from metier.route.second import Doc, doc
+from metier.route.pieces import piece
+from metier.route.second import LONGEST_BODY, Doc, doc
 from metier.routing import disk, texts
+from metier.settings import Routing
 from metier.wanted import Indexed
 
 if TYPE_CHECKING:
@@ -20,12 +22,12 @@ if TYPE_CHECKING:
 
     from metier.app import Library
     from metier.model import Card
-    from metier.pipeline import Catalogue, Glance
+    from metier.pipeline import Catalogue
     from metier.ports import Embedder, Engine
     from metier.wanted import Floats, Text
 
-AT_ONCE = 200
-"""Skills whose vectors are made while somebody waits for an answer; more of them wait for `index`."""
+AT_ONCE = 20_000
+"""Skills whose vectors are made while somebody waits for an answer, some three minutes on two cores; more wait for `index`."""
 BATCH = 16
 """Skills that are embedded together."""
 DOCS = 512
@@ -36,10 +38,18 @@ SECOND = 1_000_000_000
 
 
 class Kept(NamedTuple):
-    """A skill taken apart, as it was under a stamp."""
+    """A skill taken apart, under the stamp that its file had then, and in which listing it was seen to be so."""
 
     stamp: bytes
     doc: Doc
+    seen: object
+
+
+class Allowed(NamedTuple):
+    """Which skills may be answered, said as an engine is told of it: these alone, or all but these."""
+
+    among: frozenset[str] | None = None
+    without: frozenset[str] = frozenset()
 
 
 class Routed:
@@ -50,8 +60,8 @@ class Routed:
         self.engine: Engine | None = None
         self.name = ""
         self.compared: tuple[Glance, Catalogue] | None = None
-        self.places: dict[str, texts.Place] = {}
-        self.among: OrderedDict[object, frozenset[str]] = OrderedDict()
+        self.places: texts.Places = texts.Places(Glance([], [], b""), ())
+        self.allowed: OrderedDict[object, Allowed] = OrderedDict()
         self.docs: OrderedDict[str, Kept] = OrderedDict()
         self.done = Indexed(0, 0, 0, 0, 0)
         self.embedder: Embedder | None = None
@@ -72,8 +82,9 @@ def current(library: Library, *, whole: bool = False) -> Routed:
     with library.alone:
         found, glanced = library.contents(), library.glance()
         if whole or state.compared is None or state.compared[0] is not glanced or state.compared[1] is not found:
-            _compare(library, state, glanced, found)
-            _embed(library, state, whole=whole)
+            with CollectorOff():  # it would look at every card, and more than once
+                _compare(library, state, glanced, found, whole=whole)
+                _embed(library, state, whole=whole)
             state.compared = glanced, found
     return state
 
@@ -81,38 +92,44 @@ def current(library: Library, *, whole: bool = False) -> Routed:
 # --- words
 
 
-def _compare(library: Library, state: Routed, glanced: Glance, found: Catalogue) -> None:
-    """Hold the index against what lies on the disk, and read what differs."""
+def _compare(library: Library, state: Routed, glanced: Glance, found: Catalogue, *, whole: bool) -> None:
+    """Hold the index against what lies on the disk, and read what differs; where it was sealed with this listing, nothing does."""
     engine = _opened(library, state)
-    state.places = texts.places(glanced, found.cards)
-    state.among.clear()
+    state.places = texts.Places(glanced, found.cards)
+    state.allowed.clear()
     state.phrases = None
+    settings = library.settings._replace(route=Routing())  # whatever else may decide which skills there are
+    seal = pipeline.name_of(texts.EDITION, glanced.token, settings, library.platform, library.agent)
     for _attempt in range(2):  # what turns out to be damaged is forgotten, and the next time made anew
         try:
-            state.done = _updated(library, engine, state.places)
+            if not whole and engine.sealed() == seal:
+                state.done = Indexed(len(state.places), 0, 0, 0, 0)
+            else:
+                state.done = _updated(library, engine, state.places, seal)
         except (OSError, StoreError) as error:
             trouble = str(error)
         else:
             return
     _warn(library, f"the index could not be kept: {trouble}")
     state.engine = in_memory()
-    state.done = _updated(library, state.engine, state.places)
+    state.done = _updated(library, state.engine, state.places, seal)
 
 
-def _updated(library: Library, engine: Engine, places: Mapping[str, texts.Place]) -> Indexed:
+def _updated(library: Library, engine: Engine, places: Mapping[str, texts.Place], seal: str) -> Indexed:
     known = engine.known()
     unlike = [place for path, place in places.items() if known.get(path) != place.stamp]
     gone = [path for path in known if path not in places]
     count = _Count(library, "skills")
-    with CollectorOff():
-        fresh = count.of(texts.read(unlike, library.ports.clock_ns()))
-        if not known:
-            engine.build(fresh)
-        elif unlike or gone:
-            engine.update(fresh, gone)
-        lost = [path for place in unlike if (path := place.card.path) in known and path not in count.paths]
-        if lost:  # there a moment ago, and not to be read now
-            engine.update((), lost)
+    fresh = count.of(texts.read(unlike, library.ports.clock_ns()))
+    if not known:
+        engine.build(fresh)
+    elif unlike or gone:
+        engine.update(fresh, gone)
+    lost = [path for place in unlike if (path := place.card.path) in known and path not in count.paths]
+    if lost:  # there a moment ago, and not to be read now
+        engine.update((), lost)
+    if len(count.paths) == len(unlike) and not count.fresh:  # else there is something to be read again the next time
+        engine.seal(seal)
     stays = len(known) - len(gone) - sum(place.card.path in known for place in unlike)
     return Indexed(stays + len(count.paths), len(count.paths), len(gone) + len(lost), 0, 0)
 
@@ -121,11 +138,12 @@ class _Count:
     """Counts what passes through, and tells how far it has come."""
 
     def __init__(self, library: Library, what: str) -> None:
-        self.library, self.what, self.paths = library, what, set[str]()
+        self.library, self.what, self.paths, self.fresh = library, what, set[str](), False
 
     def of(self, found: Iterable[Text]) -> Iterator[Text]:
         for text in found:
             self.paths.add(text.path)
+            self.fresh = self.fresh or text.stamp.startswith(texts.FRESH)
             if len(self.paths) % STEP == 0:
                 self.library.progress(self.what, len(self.paths))
             yield text
@@ -209,12 +227,9 @@ def lacking(library: Library, state: Routed, embedder: Embedder) -> list[str]:
 def _vectors(library: Library, state: Routed, embedder: Embedder, missing: Sequence[str]) -> Iterator[tuple[str, Floats]]:
     for start in range(0, len(missing), BATCH):
         found = list(texts.read([state.places[path] for path in missing[start : start + BATCH]], library.ports.clock_ns()))
-        pieces = [[card_piece(text.name, text.description), *passage_pieces(text.name, text.body)] for text in found]
-        rows = embedder.passages([piece for some in pieces for piece in some]) if found else []
-        at = 0
-        for text, some in zip(found, pieces, strict=True):
-            yield text.path, rows[at : at + len(some)]
-            at += len(some)
+        rows = embedder.passages([piece(text.name, text.description, text.body) for text in found]) if found else []
+        for at, text in enumerate(found):
+            yield text.path, rows[at : at + 1]
         library.progress("vectors", start + len(found))
 
 
@@ -238,28 +253,35 @@ def _warn(library: Library, warning: str) -> None:
 # --- phrases and passages
 
 
-def table_of(library: Library, state: Routed, cards: Iterable[Card]) -> triggers.Table:
-    """Give the trigger phrases of these skills, the user's own in the place of declared ones (CO-8)."""
+def table_of(library: Library, state: Routed) -> triggers.Table:
+    """Give the trigger phrases of all skills, the user's own in the place of declared ones (CO-8)."""
     custom = custom_phrases(library)
     assert state.engine is not None
     if state.phrases is None or state.phrases[0] != custom:
-        state.phrases = custom, triggers.table(triggers.combined(cards, state.engine.triggers(), custom))
+        phrased = triggers.combined(state.places.cards.values(), state.engine.triggers(), custom)
+        state.phrases = custom, triggers.table(phrased)
     return state.phrases[1]
 
 
-def docs_of(library: Library, state: Routed, paths: Iterable[str]) -> dict[str, Doc]:
+def docs_of(state: Routed, paths: Iterable[str]) -> dict[str, Doc]:
     """Give skills taken apart for the second stage, as they are on the disk; what cannot be read any more is left out."""
     found: dict[str, Doc] = {}
     for path in paths:
-        place, kept = state.places[path], state.docs.get(path)
-        if kept is None or kept.stamp != place.stamp:
-            text = texts.text_of(place, library.ports.clock_ns())
-            if text is None:
+        kept = state.docs.get(path)
+        if kept is None or (kept.seen is not state.places and kept.stamp != state.places[path].stamp):
+            kept = _apart(state.places.cards[path], state.places)
+            if kept is None:
                 continue
-            kept = Kept(place.stamp, doc(text.name, text.description, text.body))
+        elif kept.seen is not state.places:
+            kept = kept._replace(seen=state.places)
         state.docs[path] = kept
         state.docs.move_to_end(path)
         found[path] = kept.doc
     while len(state.docs) > DOCS:
         state.docs.popitem(last=False)
     return found
+
+
+def _apart(card: Card, seen: object) -> Kept | None:
+    opening = texts.opening_of(card, LONGEST_BODY)
+    return Kept(opening[0], doc(card.name, card.description, opening[1]), seen) if opening is not None else None

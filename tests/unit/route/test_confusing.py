@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import nan
+
 import pytest
 
 from metier.route.confusing import card_words, measured, ordered, overlap, rivals
@@ -44,3 +46,15 @@ def test_pairs_are_in_one_order() -> None:
     pairs = [Confusable("x", "y", path, "/z", similarity) for path, similarity in (("/b", 0.5), ("/a", 0.5), ("/c", 0.9))]
 
     assert ["/c", "/a", "/b"] == [one.first_path for one in ordered(pairs)]
+
+
+def test_meaning_decides_where_it_is_known_and_words_where_it_is_not() -> None:
+    likeness = [[1.0, nan, 0.9], [nan, 1.0, 0.2], [0.9, 0.2, 1.0]]
+
+    assert {"/a": ("pdf-filler", "weather"), "/b": ("pdf-forms",), "/c": ("pdf-forms",)} == rivals(CARDS, likeness)
+
+
+def test_words_do_not_overrule_meaning() -> None:
+    likeness = [[1.0, 0.3, 0.1], [0.3, 1.0, 0.1], [0.1, 0.1, 1.0]]
+
+    assert {"/a": (), "/b": (), "/c": ()} == rivals(CARDS, likeness)

@@ -494,3 +494,134 @@ def test_asking_again_among_the_same_skills_looks_nothing_up(engine: Embedded) -
     again = engine.query(Asked("red apple", among=some))
 
     assert (3, 3, ["/a"], ["/a"]) == (looks, some.looks, [one.path for one in first], [one.path for one in again])
+
+
+def test_paths_that_may_not_be_answered_are_left_out(engine: Embedded) -> None:
+    engine.build(FRUIT)
+    embed(engine, FRUIT)
+    vector = MODEL.queries(["apple fruit"])[0]
+
+    assert ["/b", "/c"] == sorted(paths(engine, "fruit", vector=vector, without=frozenset({"/a", "/elsewhere"})))
+    assert ["/b"] == paths(engine, "fruit", among=frozenset({"/a", "/b"}), without=frozenset({"/a"}))
+    assert ["/a", "/b"] == sorted(paths(engine, "fruit"))
+
+
+# --- how alike skills are
+
+
+ALIKE = [skill("/a", "apple", "red fruit"), skill("/b", "apple", "red fruit"), skill("/c", "chair", "wood"), skill("/d", "none", "x")]
+
+
+def test_skills_are_compared_by_their_cards(engine: Embedded) -> None:
+    engine.build(ALIKE)
+    for text in ALIKE[:3]:  # each in a file of its own, unless they are merged
+        embed(engine, [text])
+
+    found = engine.likeness(["/a", "/c", "/b", "/d", "/never"])
+
+    known = found[:3, :3]
+    assert pytest.approx([1, 1, 1, 1]) == [*known.diagonal().tolist(), known[0, 2]]
+    assert known.tolist() == known.T.tolist()
+    assert 0.5 > known[0, 1]
+    assert np.isnan(found[3:]).all()
+    assert np.isnan(found[:, 3:]).all()
+
+
+def test_without_vectors_nothing_is_compared(engine: Embedded) -> None:
+    engine.build(ALIKE)
+
+    assert np.isnan(engine.likeness(["/a", "/b"])).all()
+    assert (0, 0) == engine.likeness([]).shape
+    assert [] == engine.neighbours("/a", 3, frozenset({"/a", "/b"}))
+
+
+def test_vectors_of_another_model_say_nothing_about_likeness(engine: Embedded) -> None:
+    engine.build(ALIKE)
+    embed(engine, ALIKE)
+    engine.without_vectors("another")
+
+    assert np.isnan(engine.likeness(["/a", "/b"])).all()
+    assert [] == engine.neighbours("/a", 3, frozenset({"/b"}))
+
+
+@pytest.mark.parametrize(
+    ("limit", "among", "expected"),
+    [(1, "abcd", ["/b"]), (9, "abc", ["/b", "/c"]), (9, "cd", ["/d", "/c"]), (0, "abcd", []), (9, "a", [])],
+)
+def test_the_nearest_of_some_skills_are_given(engine: Embedded, limit: int, among: str, expected: list[str]) -> None:
+    engine.build(ALIKE)
+    embed(engine, ALIKE)
+
+    found = engine.neighbours("/a", limit, frozenset(f"/{one}" for one in among))
+
+    assert sorted(expected) == sorted(path for path, _cosine in found)
+    assert sorted((cosine for _path, cosine in found), reverse=True) == [cosine for _path, cosine in found]
+
+
+# --- seals
+
+
+def test_a_seal_holds_until_the_skills_change(engine: Embedded) -> None:
+    engine.build(FRUIT)
+    before = engine.sealed()
+
+    engine.seal("one")
+    embed(engine, FRUIT)
+    sealed = engine.sealed()
+    engine.update([skill("/d", "new")], [])
+
+    assert ("", "one", "") == (before, sealed, engine.sealed())
+
+
+def test_what_changes_nothing_leaves_the_seal(engine: Embedded) -> None:
+    engine.build(FRUIT)
+    engine.seal("one")
+
+    engine.update([], ["/elsewhere"])
+
+    assert "one" == engine.sealed()
+
+
+def test_another_process_finds_the_seal(tmp_path: Path) -> None:
+    engine = on_disk(tmp_path)
+    engine.build(FRUIT)
+    engine.seal("one")
+
+    assert "one" == on_disk(tmp_path).sealed()
+
+
+def test_nobody_seals_what_somebody_else_has_changed(tmp_path: Path) -> None:
+    engine, other = on_disk(tmp_path), on_disk(tmp_path)
+    engine.build(FRUIT)
+    engine.known()
+    other.update([skill("/d", "new")], [])
+
+    engine.seal("one")
+    engine.known()
+    before = engine.sealed()
+    engine.seal("two")
+
+    assert ("", "two") == (before, engine.sealed())
+
+
+def test_an_index_of_which_a_part_is_gone_is_not_sealed(tmp_path: Path) -> None:
+    engine = on_disk(tmp_path)
+    engine.build(FRUIT)
+    engine.seal("one")
+    for name in files_of(tmp_path):
+        (tmp_path / "index" / name).unlink()
+
+    assert "" == on_disk(tmp_path).sealed()
+
+
+def test_vectors_outlast_segments_of_another_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = on_disk(tmp_path)
+    engine.build(FRUIT)
+    embed(engine, FRUIT)
+
+    monkeypatch.setattr("metier.route.segment.FORMAT", 99)
+    newer = on_disk(tmp_path)
+    before = newer.known()
+    newer.build(FRUIT)
+
+    assert ({}, []) == (before, newer.without_vectors(MODEL.name))

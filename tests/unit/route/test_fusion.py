@@ -8,8 +8,8 @@ from metier.route import fusion
 from metier.route.fusion import ALWAYS, ENGINE, PARTS, READ, WEIGHTS, Scored, features, fits, is_empty, joined, on_one_scale, scored
 from metier.route.second import Reading
 
-SIGNALS = {"name": 2.0, "description": 3.0, "tags": 1.0, "headings": 1.0, "body": 4.0, "coverage": 0.5, "vector": 0.4, "passage": 0.6}
-SEEN = Reading(0.5, 0.25, 0.5, 1.0, "Forms")
+SIGNALS = {"name": 2.0, "description": 3.0, "tags": 1.0, "headings": 1.0, "body": 4.0, "coverage": 0.5, "vector": 0.4, "asked": 2.0}
+SEEN = Reading(0.5, 0.25, 0.5, 1.0, 0.5, "Forms")
 
 
 def of(score: float) -> Scored:
@@ -38,8 +38,15 @@ def test_without_vectors_cosines_count_for_nothing() -> None:
     blind = scored(features(SIGNALS), vectors=False, read=False)
     seeing = scored(features(SIGNALS), vectors=True, read=False)
 
-    assert (0.0, 0.0) == (blind.why["vector"], blind.why["passage"])
-    assert seeing.score > blind.score
+    assert 0.0 == blind.why["vector"]
+    assert 0.0 < seeing.why["vector"]
+
+
+def test_what_a_field_says_is_measured_by_how_much_is_asked() -> None:
+    once, twice = features({"body": 3.0, "coverage": 0.5, "asked": 4.0}), features({"body": 6.0, "coverage": 0.5, "asked": 8.0})
+
+    assert (0.75, 0.5) == (once["body"], once["coverage"])
+    assert once == twice
 
 
 def test_a_signal_that_an_engine_does_not_give_is_nothing() -> None:
@@ -55,9 +62,8 @@ def test_a_trigger_counts_by_its_length(phrase: str, expected: float) -> None:
     ("signals", "phrase", "expected"),
     [
         ({}, "", False),
-        ({"coverage": 0.0, "vector": 0.1, "passage": 0.1}, "", False),
+        ({"coverage": 0.0, "vector": 0.1}, "", False),
         ({"vector": fusion.FAINT}, "", True),
-        ({"passage": fusion.FAINT}, "", True),
         ({"tags": 0.1}, "", True),
         ({}, "c++", True),
     ],

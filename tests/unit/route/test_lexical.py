@@ -16,7 +16,7 @@ from metier.route.segment import Segment
 from metier.route.spelling import Spellings, slips
 from metier.wanted import Asked, Candidate, Text
 
-SIGNALS = ["name", "description", "tags", "body", "headings", "coverage", "vector", "passage"]
+SIGNALS = ["name", "description", "tags", "body", "headings", "coverage", "asked", "vector", "passage"]
 LIBRARY = [
     skill("/pdf", "pdf-tools", "Split and merge documents", "# Pages\nTake pages out of a pdf.", tags=("Office", "files")),
     skill("/mail", "mail-writer", "Write a letter", "Dear reader, the pdf is attached.", tags=("office",)),
@@ -229,8 +229,25 @@ def test_slips_are_counted(typed: str, meant: str, expected: int) -> None:
 def test_the_closest_spellings_are_given() -> None:
     spellings = Spellings(["docker", "locker", "kubernetes", "dock", "日本語版"])
 
-    assert (1, ["docker", "locker"]) == spellings.near("ocker")
+    assert (1, ["docker"]) == spellings.near("doker")
     assert (2, ["kubernetes"]) == spellings.near("kubrnets")
     assert (1, ["日本語版"]) == spellings.near("日本吾版")
     assert (0, []) == spellings.near("doc")
     assert (0, []) == Spellings([]).near("docker")
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [("ocker", []), ("ther", []), ("odcker", ["docker"]), ("dockre", ["docker"]), ("pocument", ["document"]), ("rocuments", ["document"])],
+)
+def test_a_short_word_was_begun_as_it_was_meant(typed: str, expected: list[str]) -> None:
+    spellings = Spellings(["docker", "locker", "other", "document"])
+
+    assert expected == spellings.near(typed)[1]
+
+
+@pytest.mark.parametrize("word", ["there", "where", "would", "could", "these"])
+def test_a_word_of_every_request_is_no_name_that_was_typed_wrongly(word: str) -> None:
+    texts = [skill(f"/{name}", name) for name in ("other", "theres", "wherever", "world", "cold", "wouldst", "these-days", "theme")]
+
+    assert [] == [one.path for one in asked(texts, word) if word not in one.path]

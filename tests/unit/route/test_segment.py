@@ -166,3 +166,27 @@ def test_what_no_vocabulary_holds_is_nothing() -> None:
     vocabulary = Vocabulary(*[memoryview(part) for part in Written().parts()])
 
     assert (None, []) == (vocabulary.find(b"x"), vocabulary.between(b"", None).words)
+
+
+@pytest.mark.parametrize("at", range(1, 40, 3))
+def test_a_changed_byte_in_a_list_is_seen_when_its_words_are_looked_up(at: int) -> None:
+    texts = [skill(f"/s/{number:03}", f"n{number}", "common words", f"some {'more ' * (number % 5)}text w{number % 7}") for number in range(90)]
+    data = bytearray(b"".join(making.segments_of(texts)))
+    data[-at] ^= 16
+
+    segment = Segment(bytes(data))
+
+    with pytest.raises(DamagedError):
+        everything(segment)
+
+
+def test_a_block_that_was_not_changed_is_read_though_another_was() -> None:
+    texts = [skill(f"/s/{number:03}", f"n{number:03}", "common words") for number in range(4 * BLOCK)]
+    data = bytearray(b"".join(making.segments_of(texts)))
+    data[-1] ^= 1
+
+    segment = Segment(bytes(data))
+
+    assert [{"/s/000": 0}, {}, {}, {}] == lists(segment, "n000")
+    with pytest.raises(DamagedError):
+        lists(segment, f"n{4 * BLOCK - 1:03}")

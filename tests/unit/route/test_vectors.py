@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import mmap
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from metier.route.vectors import FORMAT, LEAST, Matrix, merged, pack
+from metier.route import vectors as module
+from metier.route.vectors import FORMAT, LEAST, Matrix, merged, pack, shortlisted
 
 if TYPE_CHECKING:
     from metier.wanted import Floats
@@ -167,3 +169,38 @@ def test_a_file_of_another_format_says_so() -> None:
 
     with pytest.raises(ValueError, match=f"format {FORMAT + 1}"):
         Matrix(data)
+
+
+@pytest.mark.parametrize("cuts", [(), (1,), (30,), (7, 8, 31)])
+def test_what_is_worth_a_look_does_not_depend_on_who_lies_where(cuts: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SHORTLIST", 2)
+    monkeypatch.setattr(module, "LEAST", 1)
+    rows = np.concatenate([some(40), some(5), some(5)])  # some of them draw
+    ends = (0, *cuts, len(rows))
+    parts = [(cards(rows[start:end]), None) for start, end in pairwise(ends)]
+
+    found = shortlisted(parts, some(1, seed=3)[0], 4)
+
+    apart = cards(rows).apart(some(1, seed=3)[0])
+    numbers = np.concatenate([start + numbers for start, numbers in zip(ends, found, strict=False)])
+    assert np.flatnonzero(apart <= np.sort(apart)[7]).tolist() == numbers.tolist()
+    assert 8 <= len(numbers) < len(rows)
+
+
+def test_only_what_is_allowed_is_worth_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LEAST", 1)
+    rows = some(80)
+    allowed = np.arange(80) % 2 == 0
+
+    (found,) = shortlisted([(cards(rows), allowed)], rows[1], 1)
+
+    assert (True, True) == (len(found) >= module.SHORTLIST, bool(allowed[found].all()))
+
+
+def test_a_card_is_given_as_it_is_kept() -> None:
+    rows = some(3)
+
+    found = cards(rows).cards(np.array([2, 0]))
+
+    assert pytest.approx(rows[[2, 0]].ravel().tolist(), abs=0.01) == found.ravel().tolist()
+    assert pytest.approx([1.0, 1.0]) == np.linalg.norm(found, axis=1).tolist()

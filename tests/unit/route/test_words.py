@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given, strategies as st
 
-from metier.route.words import LONGEST, folded, plain_words, stem, words
+from metier.route.words import LONGEST, counts, folded, identifiers, plain_words, roots, stem, words
 
 TEXTS = st.text(alphabet=st.sampled_from("aBc1-_+# \n.éßÜ日本語がक\u0301\u3099\udcff\x00😀İ"), max_size=40)
 
@@ -84,3 +86,16 @@ def test_words_are_short_and_without_case_accents_or_spaces(text: str) -> None:
 
     assert [] == [word for word in found if not word or len(word) > LONGEST or word.split() != [word] or word != word.lower()]
     assert [folded(word) for word in found] == found
+
+
+@given(st.one_of(TEXTS, st.text(), st.lists(st.sampled_from(["getURL", "getUrl", "éGetFoo", "a#B", "x" * 50, "tests", "Test", "日本C"])).map(" ".join)))
+def test_what_is_counted_at_once_is_what_is_counted_word_by_word(text: str) -> None:
+    assert Counter(words(text)) == counts(text)
+
+
+@given(st.one_of(TEXTS, st.text()))
+def test_without_identifiers_all_roots_are_all_words(text: str) -> None:
+    found = roots(text.lower())
+
+    assert {} == identifiers(text.lower())
+    assert words(text.lower()) == found

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 WEIGHTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "weights")
 MODEL, VOCABULARY, ABOUT = "model.onnx", "vocab.txt", "model.json"
-QUERY_TOKENS, PASSAGE_TOKENS = 80, 192
+QUERY_TOKENS, PASSAGE_TOKENS = 80, 128
 """Pieces of a text that are read, as the model was trained."""
 THREADS = 2
 FEW = 4

@@ -11,10 +11,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier import __version__
+from metier.diagnosis import kept
 from metier.discover import disk, env as host
 from metier.discover.agents import AGENTS
 from metier.discover.scopes import project_root_candidates
-from metier.errors import MetierError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from metier.discover.agents import Agent
     from metier.model import Card, Diagnostic, Problem
     from metier.pipeline import Catalogue
-    from metier.ports import SecretStore
-    from metier.secrets.db import KeyringStore
 
 SHOWN_FAULTS = 5
 """How many single faults a summary names; the counts cover all of them."""
@@ -124,38 +122,6 @@ class Tool(NamedTuple):
     note: str
 
 
-class SecretFacts(NamedTuple):
-    """Where secrets are kept, and how many; never which, and never a value."""
-
-    file: str | None
-    """The one that only its owner may read; nothing when there is no place for it."""
-    in_file: int
-    safe: bool
-    """Whether nobody else could read or change it. A file that is not there is safe."""
-    trouble: str
-    in_keyring: int
-    keyring: str
-    no_keyring: str
-    """The backend that would keep them, or why there is none."""
-
-
-class Watching(NamedTuple):
-    """How a program that watches would hear of changes here: by `notices` of the system, or by `polling` and why."""
-
-    mode: str
-    reason: str
-
-
-class Counting(NamedTuple):
-    """Whether uses are counted, and where."""
-
-    on: bool
-    file: str | None
-    trouble: str
-    spoilt: tuple[str, ...]
-    """Files that could not be read and were set aside. Nothing needs them any more."""
-
-
 class Speed(NamedTuple):
     """What a listing costs here, measured just now. The numbers are for people; nothing depends on them."""
 
@@ -186,9 +152,10 @@ class Report(NamedTuple):
     truncated: tuple[Problem, ...]
     warnings: tuple[str, ...]
     tools: tuple[Tool, ...]
-    secrets: SecretFacts
-    watching: Watching
-    counting: Counting
+    secrets: kept.SecretFacts
+    watching: kept.Watching
+    counting: kept.Counting
+    searching: kept.Searching
     speed: Speed
 
 
@@ -202,7 +169,7 @@ def examine(library: Library, probe: Probe) -> Report:
         _memory(library, probe), _layers(library), _project(library), tuple(_roots(library, found.cards)),
         tuple(agents_here(library)), count(found.cards), tuple(library.problems()), tuple(found.truncated),
         tuple(library.warnings), tuple(_tools(library)),
-        _secrets(library), _watching(library), _counting(library), speed,
+        kept.secrets(library), kept.watching(library), kept.counting(library), kept.searching(library, found.cards), speed,
     )  # fmt: skip
 
 
@@ -259,54 +226,6 @@ def _tools(library: Library) -> Iterable[Tool]:
 
     fast = bool(getattr(yaml, "__with_libyaml__", False))
     yield Tool("PyYAML", fast, "with its C loader" if fast else "only the slow pure-Python loader: install PyYAML with libyaml")
-
-
-def _secrets(library: Library) -> SecretFacts:
-    from metier.secrets import db, disk as secrets
-
-    data, home = library.data, library.home
-    file = f"{data}/{secrets.FOLDER}/{secrets.VALUES}" if data else None
-    ring = db.KeyringStore(data, home)
-    (in_file, trouble), (in_ring, other) = _held(secrets.FileStore(data, home)), _held(ring)
-    return SecretFacts(file, in_file, not (trouble or other), trouble or other, in_ring, *_keyring(ring))
-
-
-def _held(store: SecretStore) -> tuple[int, str]:
-    """Count the names in a store, or say why it is refused."""
-    try:
-        return len(store.names()), ""
-    except MetierError as error:
-        return 0, f"{error.message}; {error.hint}"
-
-
-def _keyring(ring: KeyringStore) -> tuple[str, str]:
-    try:
-        ring.ready()
-    except MetierError as error:
-        return "", error.message
-    import keyring
-
-    return str(keyring.get_keyring().name), ""
-
-
-def _watching(library: Library) -> Watching:
-    """Begin to listen and stop at once: nothing else tells whether it would work."""
-    from metier.discover.watch import Ear, Wanted
-
-    reasons = [""]
-    wanted = Wanted(tuple(root.location for root in library.roots()))
-    ear = Ear(lambda: wanted, lambda _paths: None, failed=lambda why: reasons.insert(0, why), env=library.env)
-    mode = ear.mode
-    ear.close()
-    return Watching(mode, reasons[0])
-
-
-def _counting(library: Library) -> Counting:
-    from metier.usage import db
-
-    found = db.read(library.data) if library.data else db.Counts()
-    file = f"{library.data}/{db.FILE}" if library.data else None
-    return Counting(library.settings.usage and file is not None, file, found.trouble, found.spoilt)
 
 
 # --- which agents
