@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     import random
 
 WIDTH, LAYERS, HEADS = 384, 6, 12
+TOKEN_WIDTH = 48
+"""Of the vectors of single tokens, which only training uses."""
 SEP = 102
 QUERY_TOKENS, CARD_TOKENS, PASSAGE_TOKENS, PAIR_TOKENS = 80, 128, 192, 288
 PASSAGES, PASSAGE_CHARACTERS = 4, 800

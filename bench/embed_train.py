@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 AMP = {"device_type": DEVICE, "dtype": torch.bfloat16}
 Rows = list["np.ndarray[Any, Any]"]
+LATE, LATE_SCALE = 256, 32.0
+"""How much of a batch is compared token by token, and how sharply."""
 READ = 2
 """Passages of a candidate that the reader is scored on."""
 
@@ -45,20 +47,38 @@ def padded(rows: Rows) -> torch.Tensor:
 
 
 class Towers(nn.Module):
-    """One encoder for both sides: the mean of a text's tokens, of unit length."""
+    """One encoder for both sides: the mean of a text's tokens, of unit length.
+
+    While it learns, each token has a small vector of its own as well, and the best matches of a task's tokens are to find the
+    skill too. Only the whole is used afterwards, but what single words mean is learnt better so.
+    """
 
     def __init__(self, encoder: Encoder) -> None:
         """Train this encoder."""
         super().__init__()
         self.encoder = encoder
+        self.small = nn.Linear(embed.WIDTH, embed.TOKEN_WIDTH, bias=False)
 
     def forward(self, rows: Rows) -> torch.Tensor:
         """Give the vector of each text."""
+        return self.apart(rows)[0]
+
+    def apart(self, rows: Rows) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Give the vector of each text, those of its tokens, and which tokens are there."""
         tokens = padded(rows)
         with torch.autocast(**AMP):
             seen = self.encoder(tokens)
+            small = self.small(seen)
         there = (tokens != 0).unsqueeze(-1).float()
-        return F.normalize((seen.float() * there).sum(1) / there.sum(1), dim=-1)
+        whole = F.normalize((seen.float() * there).sum(1) / there.sum(1), dim=-1)
+        return whole, F.normalize(small.float(), dim=-1) * there, there[..., 0]
+
+
+def matched(query: torch.Tensor, mask: torch.Tensor, text: torch.Tensor, text_mask: torch.Tensor) -> torch.Tensor:
+    """Give the mean best match of a query's tokens in each of its texts: queries [q, k, w], texts [q or 1, n, m, w]."""
+    found = torch.einsum("qkw,pnmw->qnkm" if len(text) == 1 else "qkw,qnmw->qnkm", query.bfloat16(), text.bfloat16())
+    found = found.masked_fill(text_mask[:, :, None, :] == 0, -1).amax(-1).float()
+    return (found * mask[:, None, :]).sum(-1) / mask.sum(-1)[:, None]
 
 
 class Reader(nn.Module):
@@ -204,11 +224,13 @@ def first_stage(towers: Towers, data: Data, clock: Clock, seconds: float, batch:
         cards = [data.without[at] if at in data.without and generator.random() < 0.8 else data.card[data.uses[at][2]]
                  for at in some]  # fmt: skip
         passages = [data.passage[int(generator.choice(data.free[at]))] for at in some]
-        q, c, p = towers([data.query[at] for at in some]), towers(cards), towers(passages)
+        (q, qs, qm), (c, cs, cm), p = towers.apart([data.query[at] for at in some]), towers.apart(cards), towers(passages)
         target = torch.arange(len(some), device=DEVICE)
         one, two = q @ c.T * embed.SCALE, q @ p.T * embed.SCALE
         loss = F.cross_entropy(one, target) + 0.5 * F.cross_entropy(two, target) + F.cross_entropy(torch.maximum(one, two), target)
         loss = loss + 0.5 * F.cross_entropy(one.T, target)
+        late = matched(qs[:LATE], qm[:LATE], cs[None, :LATE], cm[None, :LATE])
+        loss = loss + F.cross_entropy(late * LATE_SCALE, target[:LATE])
         optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(towers.parameters(), 1.0)
@@ -307,7 +329,7 @@ def third_stage(
         texts = [np.concatenate([data.card[one][:-1], data.passage[at][1:]]) if at >= 0 else data.card[one]
                  for one, at in zip(flat, part, strict=True)]  # fmt: skip
         taught = read_scores(reader, [row for row in query for _ in range(wrong + 1)], texts).view(size, wrong + 1)
-        q, c = towers(query), towers([data.card[one] for one in flat])
+        (q, qs, qm), (c, cs, cm) = towers.apart(query), towers.apart([data.card[one] for one in flat])
         p = towers([data.passage[at] if at >= 0 else data.card[one] for one, at in zip(flat, part, strict=True)])
         cards, parts = c.view(size, wrong + 1, -1), p.view(size, wrong + 1, -1)
         near_card, near_part = (q[:, None] * cards).sum(-1), (q[:, None] * parts).sum(-1)
@@ -316,6 +338,8 @@ def third_stage(
         loss = loss + 0.5 * F.kl_div(F.log_softmax(near_card * embed.SCALE, -1), told, reduction="batchmean")
         every = q @ c.T * embed.SCALE  # and against everything else that is there
         loss = loss + 0.5 * F.cross_entropy(every, target * (wrong + 1))
+        late = matched(qs, qm, cs.view(size, wrong + 1, cs.shape[1], -1), cm.view(size, wrong + 1, -1))
+        loss = loss + F.kl_div(F.log_softmax(late * LATE_SCALE, -1), told, reduction="batchmean")
         optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(towers.parameters(), 1.0)

@@ -27,6 +27,7 @@ from scipy.optimize import minimize
 from metier.route import fusion, second
 from metier.route.memory import memory_engine
 from metier.routing import POOL
+from metier.routing.ranking import READ
 from metier.wanted import Asked
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from route_data import Data, Query
 
-TOP, FOLDS, ROUNDS, READ = 10, 5, 3, 30
+TOP, FOLDS, ROUNDS = 10, 5, 3
 RIDGE = 0.01
 BESIDE = 0.2
 """What a message of `asked.jsonl` counts beside a query of the benchmark."""

@@ -56,9 +56,9 @@ def peer_command(name: str, pool: Path, tree: Path, scratch: Path) -> list[str]:
     return [str(peers.PEERS / peer.name / "bin/python"), str(driver), str(pool), str(tree), str(scratch / f"{name}-index")]
 
 
-def our_command(tree: Path, home: str, config: Path) -> list[str]:
+def our_command(tree: Path, home: Path, config: Path) -> list[str]:
     """Give the command that answers queries with metier."""
-    return [sys.executable, str(BENCH / "drivers/find_metier.py"), str(tree), home, str(config)]
+    return [sys.executable, str(BENCH / "drivers/find_metier.py"), str(tree), str(home), str(config)]
 
 
 class Subject:

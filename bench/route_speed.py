@@ -43,18 +43,29 @@ STATES = ("words", "everything")
 """How an index is opened."""
 
 
-class Place(NamedTuple):
-    """A library that is measured: its folder, its texts as one file, its state and its configurations."""
+class Setting(NamedTuple):
+    """A way to ask: its configuration, and its own state, so that neither finds what the other left."""
 
-    tree: Path
-    pool: Path
-    home: str
-    configs: dict[str, Path]
+    config: Path
+    state: Path
 
     @property
     def kept(self) -> Path:
         """The folder of the index: there is one library here."""
-        return next(Path(self.home, "state", "route").iterdir())
+        return next((self.state / "route").iterdir())
+
+
+class Place(NamedTuple):
+    """A library that is measured: its folder, its texts as one file, a home, and the ways to ask."""
+
+    tree: Path
+    pool: Path
+    home: str
+    ways: dict[str, Setting]
+
+    def call(self, what: str, way: str) -> dict[str, Any]:
+        """Do something with it in a fresh process."""
+        return _child(what, self.tree, self.ways[way].state, self.ways[way].config, home=self.home)
 
 
 class Built(NamedTuple):
@@ -96,11 +107,10 @@ class Bench:
             self.say(f"{size:,} skills: index")
             built = self._built(place, skills, rounds)
             self.say(f"{size:,} skills: opening")
-            opened = [_child("open", place.kept, queries[0].text, home=place.home) for _ in range(rounds)]
+            opened = [_child("open", place.ways[EVERYTHING].kept, queries[0].text, home=place.home) for _ in range(rounds)]
             self.say(f"{size:,} skills: queries")
             answers = self._answers(place, queries, peers, rounds)
-            changed = _child("change", place.tree, Path(place.home, "state"), place.configs[EVERYTHING], home=place.home)
-            return Sized(size, built, opened, changed, answers)
+            return Sized(size, built, opened, place.call("change", EVERYTHING), answers)
         finally:
             shutil.rmtree(place.tree.parent)
 
@@ -109,27 +119,31 @@ class Bench:
         folder.mkdir()
         tree = route_data.lay_out(skills, Path(os.path.realpath(folder)) / "skills")
         pool = route_peers.write_pool(skills, folder / "pool.jsonl")
-        configs = {name: folder / f"{number}.toml" for number, name in enumerate(CONFIGS)}
-        for name, file in configs.items():
-            file.write_text(CONFIGS[name], encoding="utf-8")
+        ways = {name: Setting(folder / f"{number}.toml", folder / f"state-{number}") for number, name in enumerate(CONFIGS)}
+        for name, way in ways.items():
+            way.config.write_text(CONFIGS[name], encoding="utf-8")
         time.sleep(SETTLE_SECONDS)
-        return Place(tree, pool, measure.fresh_home(folder), configs)
+        return Place(tree, pool, measure.fresh_home(folder), ways)
 
     def _built(self, place: Place, skills: Sequence[Skill], rounds: int) -> Built:
         """Make the index, several times where that is quick; then add the vectors, which are there already."""
         whole, engine, floor = [], [], []
+        words, everything = (place.ways[name] for name in CONFIGS)
         for number in range(rounds if len(skills) < AIMED else 1):
-            shutil.rmtree(Path(place.home, "state"), ignore_errors=True)
-            whole.append(_child("index", place.tree, Path(place.home, "state"), place.configs[WORDS], home=place.home)["seconds"])
+            shutil.rmtree(words.state, ignore_errors=True)
+            whole.append(place.call("index", WORDS)["seconds"])
             engine.append(_child("build", place.pool, place.tree.parent / f"alone-{number}", home=place.home)["seconds"])
             floor.append(_timed(lambda: floors.cold(str(place.tree))))
-        lexical = _bytes(place.kept)
+        shutil.copytree(words.state, everything.state)
         self._add_vectors(place, skills)
-        return Built(sum(skill.size for skill in skills), lexical, _bytes(place.kept) - lexical, whole, engine, floor)
+        for name in CONFIGS:  # once more, for it to find everything as it is
+            place.call("index", name)
+        lexical = _bytes(words.kept)
+        return Built(sum(skill.size for skill in skills), lexical, _bytes(everything.kept) - lexical, whole, engine, floor)
 
     def _add_vectors(self, place: Place, skills: Sequence[Skill]) -> None:
-        state, config = Path(place.home, "state"), place.configs[WORDS]
-        with metier.open(roots=[str(place.tree)], home=state, config=config) as library:
+        way = place.ways[EVERYTHING]
+        with metier.open(roots=[str(place.tree)], home=way.state, config=place.ways[WORDS].config) as library:
             library.index()
             engine = getattr(library.routed, "engine", None)
             assert engine is not None
@@ -137,8 +151,7 @@ class Bench:
             engine.add_vectors(self.embedder.name, ((f"{place.tree}/{skill.id}", matrix) for skill, matrix in rows))
 
     def _answers(self, place: Place, queries: Sequence[Query], peers: Sequence[str], rounds: int) -> dict[str, Answers]:
-        state = str(Path(place.home, "state"))
-        commands = {name: route_peers.our_command(place.tree, state, config) for name, config in place.configs.items()}
+        commands = {name: route_peers.our_command(place.tree, way.state, way.config) for name, way in place.ways.items()}
         for name in peers:
             try:
                 commands[name] = route_peers.peer_command(name, place.pool, place.tree, place.tree.parent)
