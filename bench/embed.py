@@ -2,7 +2,7 @@
 
     python bench/embed_export.py shrink MODEL_FOLDER base.npz      the base model, small enough to travel
     python bench/embed.py train --base base.npz --tokenizer tokenizer.json --pool pool.jsonl.xz --asked bench/asked.jsonl --out OUT
-    python bench/embed_export.py export trained.npz vocab.txt src/metier/route/weights
+    python bench/embed_export.py export base.npz OUT/towers.npz vocab.txt src/metier/route/weights
 
 What it learns from: the pool's own text (descriptions, quoted examples, "use when" clauses, bullets, headings, each as if a user
 had said it), and `bench/asked.jsonl`: messages written for this, as users would type them, two for each of some skills of the pool.
@@ -31,7 +31,7 @@ PASSAGES, PASSAGE_CHARACTERS = 4, 800
 SCALE = 20.0
 SEED = 1
 HELD_OUT = ("4", "5")
-"""Writers whose skills nothing is trained on: on their messages the weights of the fusion are learnt."""
+"""Writers on whose messages nothing is trained: they help to choose the weights of the fusion."""
 
 # --- what is learnt from
 

@@ -1,9 +1,10 @@
 """Makes the model file that `metier find` ships from trained weights. Needs onnx; making the base model small needs torch as well.
 
-    python bench/embed_export.py shrink MODEL_FOLDER base.npz
-    python bench/embed_export.py export trained.npz vocab.txt src/metier/route/weights
-    python bench/embed_export.py check trained.npz src/metier/route/weights queries.jsonl
+    python bench/embed_export.py shrink MODEL_FOLDER base.npz                                    before `embed.py train`
+    python bench/embed_export.py export base.npz OUT/towers.npz vocab.txt src/metier/route/weights          after it
+    python bench/embed_export.py check base.npz OUT/towers.npz src/metier/route/weights queries.jsonl
 
+The words' own vectors are those of the base: training leaves them as they are, and does not write them.
 Every matrix becomes int8, and so does what it is multiplied with, on the way. In the wide layers each row of it has scales of its
 own, one to 128 numbers: a common one would make the error of the whole four times as large. Attention makes do with one scale for
 all that is run at once, so the model is given one text at a time: a skill's vector must not depend on its neighbours. Without a
@@ -210,13 +211,13 @@ def main(words: list[str]) -> None:
     if words[0] == "shrink":
         np.savez(words[2], **shrink(Path(words[1])))
         return
-    with np.load(words[1]) as kept:
-        weights = dict(kept)
+    with np.load(words[1]) as base, np.load(words[2]) as trained:
+        weights = {**{name: base[name] for name in ("we_q", "we_s")}, **trained}
     if words[0] == "check":
-        lines = Path(words[3]).read_text(encoding="utf-8").splitlines()
-        check(weights, Path(words[2]), [json.loads(line)["query"] for line in lines])
+        lines = Path(words[4]).read_text(encoding="utf-8").splitlines()
+        check(weights, Path(words[3]), [json.loads(line)["query"] for line in lines])
     else:
-        export(weights, Path(words[2]).read_bytes(), Path(words[3]))
+        export(weights, Path(words[3]).read_bytes(), Path(words[4]))
 
 
 if __name__ == "__main__":

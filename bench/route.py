@@ -48,7 +48,7 @@ def found_by(data: Data, embedder: Kept, pool: Sized) -> Found:
     """Give what every way of ranking found, ours in the order in which they build on each other, and then the peers."""
     asked = embedder.queries([query.text for query in data.queries])
     ours = route_quality.ranked(data, of_each(embedder, data.skills), asked)
-    answered = {name: answer.names for name, answer in pool.answers.items()}
+    answered = {name: answer.names for name, answer in pool.answers.items() if name not in route_speed.ALONE.values()}
     return {**ours, **{SECOND.get(name, name): names for name, names in answered.items()}}
 
 
@@ -112,7 +112,7 @@ def content(answer: Sequence[Figure], found: Found, data: Data, sizes: Sequence[
         "figures": [{**figure._asdict(), "target": str(figure.target)} for figure in answer],
         "quality": {way: route_quality.scores(names, data.queries).mean(axis=0).tolist() for way, names in found.items()},
         "sizes": [one._asdict() | {"built": one.built._asdict(), "answers": {
-            name: {"ready": each.seconds, "times": each.times, "alone": each.alone, "peak": each.peak}
+            name: {"ready": each.seconds, "times": each.times, "peak": each.peak}
             for name, each in one.answers.items()}} for one in sizes],
     }  # fmt: skip
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+import tempfile
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import measure
 import peers
@@ -34,8 +36,6 @@ class Answers(NamedTuple):
     names: list[list[str]]
     times: list[list[float]]
     """By round, then by query."""
-    alone: list[list[float]]
-    """The same of the engine's query alone; of metier only."""
     peak: int
     """The most memory that the process had, in kB; of metier only."""
 
@@ -56,9 +56,9 @@ def peer_command(name: str, pool: Path, tree: Path, scratch: Path) -> list[str]:
     return [str(peers.PEERS / peer.name / "bin/python"), str(driver), str(pool), str(tree), str(scratch / f"{name}-index")]
 
 
-def our_command(tree: Path, home: Path, config: Path) -> list[str]:
+def our_command(tree: Path, home: Path, config: Path, which: Literal["find", "engine"]) -> list[str]:
     """Give the command that answers queries with metier."""
-    return [sys.executable, str(BENCH / "drivers/find_metier.py"), str(tree), str(home), str(config)]
+    return [sys.executable, str(BENCH / "drivers/find_metier.py"), str(tree), str(home), str(config), which]
 
 
 class Subject:
@@ -66,22 +66,26 @@ class Subject:
 
     def __init__(self, command: Sequence[str], home: str) -> None:
         """Start it, and wait until it is ready."""
-        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        self.said = tempfile.TemporaryFile("w+")  # noqa: SIM115 - as long as the process is there
+        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said, text=True,
                                       env=measure.environment(home), cwd=home)  # fmt: skip
         self.ready = self._line()
 
     def ask(self, text: str) -> dict[str, Any]:
         """Put one query."""
         assert self.child.stdin is not None
-        self.child.stdin.write(json.dumps(text) + "\n")
-        self.child.stdin.flush()
+        with suppress(BrokenPipeError):  # what it said last tells why
+            self.child.stdin.write(json.dumps(text) + "\n")
+            self.child.stdin.flush()
         return self._line()
 
     def _line(self) -> dict[str, Any]:
         assert self.child.stdout is not None
         while not (line := self.child.stdout.readline()).startswith("{"):
             if not line:
-                message = f"stopped with {self.child.wait()}"
+                code = self.child.wait()
+                self.said.seek(0)
+                message = f"{self.child.args} stopped with {code}: {(self.said.read().strip().splitlines() or ['no message'])[-1]}"
                 raise Broken(message)
         answer: dict[str, Any] = json.loads(line)
         return answer
@@ -89,6 +93,7 @@ class Subject:
     def end(self) -> None:
         """Let it go."""
         self.child.communicate()
+        self.said.close()
 
 
 def answers(commands: Mapping[str, Sequence[str]], queries: Sequence[Query], home: str, rounds: int) -> dict[str, Answers]:
@@ -109,6 +114,5 @@ def answers(commands: Mapping[str, Sequence[str]], queries: Sequence[Query], hom
 
 
 def _answers(ready: dict[str, Any], said: list[list[dict[str, Any]]]) -> Answers:
-    times, alone = ([[row[key] for row in rows if key in row] for rows in said] for key in ("seconds", "alone"))
     names, peak = [row["names"] for row in said[0]], max(row.get("peak", 0) for rows in said for row in rows)
-    return Answers(ready["seconds"], ready["bytes"], names, times, alone if alone[0] else [], peak)
+    return Answers(ready["seconds"], ready["bytes"], names, [[row["seconds"] for row in rows] for rows in said], peak)

@@ -11,8 +11,7 @@ from figures import table
 
 from metier.route import fusion
 from metier.route.memory import memory_engine
-from metier.route.second import SAY_NOTHING
-from metier.route.words import words
+from metier.route.words import SAY_NOTHING, words
 from metier.routing import POOL
 from metier.wanted import Asked
 

@@ -21,6 +21,7 @@ from metier.diagnosis import Report
 from metier.disclose import catalogue, pages
 from metier.discover.agents import AGENTS, Agent
 from metier.expanding import calling
+from metier.route import observed, triggers
 from metier.scan import learned
 from metier.scan.rules import combined, declared, structure
 from metier.scan.ruleset import RULES as SCAN_RULES, TABLES
@@ -192,6 +193,7 @@ DOCUMENTS = (
 SHAPES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (model, ("Card", "Diagnostic", "Problem", "Category", "Body", "File", "Checked", "Why", "Choice")),
     (wanted, ("Hit", "Indexed", "Confusion", "Confusable")),
+    (triggers, ("Match", "Dispatched", "Declined")), (observed, ("Observation", "Observed")),
     (offers, ("Section",)), (pages, ("Page",)), (catalogue, ("Disclosure",)), (expanding, ("Expanded",)),
     (calling, ("SlashCommand",)), (preparing, ("Prepared", "Server", "CredentialFile")), (asks, ("Ask",)),
     (report, ("Usage", "Used", "Idle", "Costly")),
@@ -396,7 +398,8 @@ def agents_page() -> str:
 def json_page() -> str:
     """Give the documents that `--json` prints, and the shapes in them."""
     parts = ["# JSON\n", NOTE, "With `--json` a command prints one document on standard output and nothing else there.",
-             "The library gives the same values, with the same names as attributes.\n"]  # fmt: skip
+             "The library gives the same values, with the same names as attributes. What has to do with",
+             "[triggers](../how-to/use-triggers.md), from Match to Observed, comes from the library alone.\n"]  # fmt: skip
     parts += [f"**`{command}`**: `{shape}`. {text}".rstrip() + "\n" for command, shape, text in DOCUMENTS]
     parts += [_shape(module, name) for module, names in SHAPES for name in names]
     words = [f"- `{name}`: {_literal(name)}" for name in WORDS]

@@ -1,34 +1,57 @@
-"""Find with metier: `m.find` on an open library whose index is there, and its engine's query alone. FOLDER, HOME, CONFIG."""
+"""Find with metier: `m.find` on an open library whose index is there, or that index's engine alone. FOLDER, HOME, CONFIG, which."""
 
 import json
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import metier
+from metier.route.disk import folder_engine
+from metier.route.embed.disk import Onnx
 from metier.routing import POOL
 from metier.wanted import Asked
 
+folder, home, config, which = sys.argv[1:]
 
-def main(folder: str, home: str, config: str) -> None:
+
+def answer(ask: Callable[[str], tuple[float, Any]], names: Callable[[Any], list[str]]) -> None:
     """Answer the queries on standard input, one JSON line for each."""
+    for line in sys.stdin:
+        text = json.loads(line)
+        seconds, found = ask(text)
+        peak = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])  # this program's own, in kB
+        print(json.dumps({"seconds": seconds, "peak": peak, "names": names(found)}), flush=True)
+
+
+def ready(began: float) -> None:
+    """Say that queries may come."""
+    print(json.dumps({"seconds": time.perf_counter() - began, "bytes": 0}), flush=True)
+
+
+def timed(run: Callable[[], Any]) -> tuple[float, Any]:
+    """Run something; give the seconds and its answer."""
     began = time.perf_counter()
+    found = run()
+    return time.perf_counter() - began, found
+
+
+start = time.perf_counter()
+if which == "find":
     with metier.open(roots=[folder], home=home, config=config) as library:
         library.find("anything at all")
-        print(json.dumps({"seconds": time.perf_counter() - began, "bytes": 0}), flush=True)
-        engine, embedder = library.routed.engine, library.routed.embedder
-        for line in sys.stdin:
-            text = json.loads(line)
-            vector = None if embedder is None else embedder.queries([text])[0]
-            began = time.perf_counter()
-            found = library.find(text)
-            seconds = time.perf_counter() - began
-            began = time.perf_counter()
-            engine.query(Asked(text, POOL, vector=vector))
-            alone = time.perf_counter() - began
-            peak = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])  # this program's own, in kB
-            names = [hit.name for hit in found]
-            print(json.dumps({"seconds": seconds, "alone": alone, "peak": peak, "names": names}), flush=True)
+        ready(start)
+        answer(lambda text: timed(lambda: library.find(text)), lambda hits: [hit.name for hit in hits])
+else:
+    engine = folder_engine(str(next(Path(home, "route").iterdir())), None)
+    embedder = None if "off" in Path(config).read_text(encoding="utf-8") else Onnx()
 
+    def query(text: str) -> tuple[float, Any]:
+        """Ask the engine alone; the query is embedded before."""
+        vector = None if embedder is None else embedder.queries([text])[0]
+        return timed(lambda: engine.query(Asked(text, POOL, vector=vector)))
 
-main(*sys.argv[1:])
+    query("anything at all")
+    ready(start)
+    answer(query, lambda _found: [])

@@ -33,9 +33,9 @@ _HOMES = {
     "Page": ("metier.disclose.pages", ""),
     "Section": ("metier.offers", ""),
     "Session": ("metier.session", ""),
-    "Hit": ("metier.wanted", ""),
-    "Match": ("metier.route.triggers", ""),
-    "Observation": ("metier.route.observed", ""),
+    **dict.fromkeys(("Confusion", "Hit", "Indexed"), ("metier.wanted", "")),
+    **dict.fromkeys(("Dispatched", "Match"), ("metier.route.triggers", "")),
+    **dict.fromkeys(("Observation", "Observed", "Watched"), ("metier.route.observed", "")),
     **dict.fromkeys(
         ("AmbiguousError", "ConfigError", "IntegrityError", "MetierError", "NotFoundError", "RefusedError",
          "SandboxError", "SourceError", "StoreError", "UsageError"),
@@ -52,13 +52,16 @@ __all__ = [
     "Checked",
     "Choice",
     "ConfigError",
+    "Confusion",
     "Diagnostic",
     "Disclosure",
+    "Dispatched",
     "Draft",
     "Expanded",
     "File",
     "Finding",
     "Hit",
+    "Indexed",
     "IntegrityError",
     "Library",
     "Loaded",
@@ -66,6 +69,7 @@ __all__ = [
     "MetierError",
     "NotFoundError",
     "Observation",
+    "Observed",
     "Package",
     "Page",
     "Prepared",
@@ -82,6 +86,7 @@ __all__ = [
     "StoreError",
     "UsageError",
     "Verdict",
+    "Watched",
     "Why",
     "__version__",
     "open",
@@ -124,12 +129,12 @@ if TYPE_CHECKING:
     from metier.offers import Draft, Package, Section
     from metier.preparing import Prepared
     from metier.reading import Loaded
-    from metier.route.observed import Observation
-    from metier.route.triggers import Match
+    from metier.route.observed import Observation, Observed, Watched
+    from metier.route.triggers import Dispatched, Match
     from metier.session import Session
     from metier.settings import Rule, Settings
     from metier.terms import Scanned
-    from metier.wanted import Hit
+    from metier.wanted import Confusion, Hit, Indexed
 
 
 def __getattr__(name: str) -> object:

@@ -167,7 +167,7 @@ class Library(Wired):
         """Give the skills that fit a task, the best first, each with what made it rank; `unfinished` while somebody types it."""
         from metier import routing
 
-        return routing.find(self, task, routing.Wish(limit, scope, category, tuple(states), tuple(tags), unfinished))
+        return routing.find(self, task, routing.Wish(limit, scope, category, states, tags, unfinished))
 
     def index(self) -> Indexed:
         """Bring the index that `find` searches up to date, its vectors too, however long that takes."""

@@ -168,16 +168,16 @@ class Engine(Protocol):
         """Give the paths of skills that have no vectors of this model yet."""
 
     def add_vectors(self, model: str, vectors: Iterable[tuple[str, Floats]]) -> None:
-        """Keep the vectors of skills: of each its card first, then its passages."""
+        """Keep the vector of each skill, a row or a matrix of one row; those of any other model are forgotten."""
 
     def query(self, asked: Asked) -> Sequence[Candidate]:
         """Give the skills that may fit, each once, with what speaks for each."""
 
     def likeness(self, paths: Sequence[str]) -> Floats:
-        """Give the cosine of the cards of each two of these skills, one row to each; NaN where one of the two has no vectors."""
+        """Give the cosine of each two of these skills, one row to each; NaN where one of the two has no vector."""
 
     def neighbours(self, path: str, limit: int, among: frozenset[str]) -> Sequence[tuple[str, float]]:
-        """Give those of some skills whose cards mean most nearly the same as that of another, with their cosines."""
+        """Give those of some skills that mean most nearly the same as another, with their cosines."""
 
 
 class SecretStore(Protocol):

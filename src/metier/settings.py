@@ -329,11 +329,18 @@ def _weight(source: Source, key: str, value: Any) -> float:
 
 
 def _moments(source: Source, key: str, value: Any) -> tuple[tuple[str, str], ...]:
-    """Read names with times, written as TOML writes them or as texts; what a text says is read when it matters."""
+    """Read names with times, written as TOML writes them or as texts."""
+    from datetime import datetime  # few have such a table
+
     _table(source, key, value)
-    if not all(isinstance(item, str) or hasattr(item, "isoformat") for item in value.values()):
-        raise _wrong(source, key, "must be a table of times")
-    return tuple((name, item if isinstance(item, str) else item.isoformat()) for name, item in value.items())
+    found = tuple((name, item.isoformat() if hasattr(item, "isoformat") else str(item)) for name, item in value.items())
+    for name, text in found:
+        try:
+            datetime.fromisoformat(text)
+        except ValueError:
+            message = f"'{key}' at {place_of(source, key)}: '{text[:40]}' of '{name[:40]}' is no time"
+            raise ConfigError(message, hint="write a date, and a time of day if need be: 2027-01-10T09:00:00Z") from None
+    return found
 
 
 def _one_of(*known: str) -> Callable[[Source, str, Any], str]:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from typing import TYPE_CHECKING
 
 from metier import phrases, recording, skillfile
 from metier.discover import disk
 from metier.route import triggers
+from metier.standard.code import MAX_BYTES, read_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection
     from datetime import datetime
 
     from metier.app import Library
     from metier.model import Card
     from metier.route.observed import Memory, Observation, Observed, Switches, Unread, Watched
-    from metier.route.triggers import Dispatched, Match, Phrased
+    from metier.route.triggers import Dispatched, Match
 
 MUTES = ".codec/triggers.json"
 """Where CODEC keeps `muted_skills` and `muted_until`, below home."""
@@ -25,22 +27,24 @@ _OFF = frozenset({"0", "false", "no", "off"})
 
 
 def matches(library: Library, task: str) -> list[Match]:
-    """Give the skills of which a trigger phrase stands in a task, the longest phrase first."""
+    """Give the skills of which a trigger phrase stands in a task: longest phrase first, then by score, name and path."""
     from metier import routing
 
-    return triggers.matches(triggers.table(phrased(library, routing.phrases(library))), task)
+    standing = triggers.matches(routing.table(library), task)
+    may_be = {card.path for card in suggested(library, {one.name for one in standing})} if standing else frozenset()
+    found = [one for one in standing if one.path in may_be]
+    lengths = Counter(triggers.length(one.phrase) for one in found)
+    tied = [one.path for one in found if lengths[triggers.length(one.phrase)] > 1]
+    scores = routing.scores(library, task, tied) if tied else {}
+    scored = [one._replace(score=scores.get(one.path, one.score)) for one in found]
+    return sorted(scored, key=lambda one: (-triggers.length(one.phrase), -one.score, one.name, one.path))
 
 
-def phrased(library: Library, declared: Mapping[str, tuple[str, ...]]) -> list[Phrased]:
-    """Give the skills that may be suggested and have phrases, declared or the user's own."""
-    return triggers.combined(suggested(library), declared, phrases.custom_phrases(library))
-
-
-def suggested(library: Library) -> list[Card]:
+def suggested(library: Library, names: Collection[str] | None = None) -> list[Card]:
     """Give the skills that may be suggested: what is visible, and of each name the copy that the name means."""
     found: dict[tuple[str, str], Card] = {}
     for card in library.contents().cards:
-        if card.state == "visible":
+        if card.state == "visible" and (names is None or card.name in names):
             found.setdefault((card.plugin, card.name), card)
     return list(found.values())
 
@@ -70,19 +74,26 @@ def observe(
 
 def _declared(library: Library, card: Card, memory: Memory) -> Watched | Unread | None:
     """Read the trigger of a code skill, unless its file is the one that was read before."""
-    from metier.route import observed
-    from metier.standard.code import MAX_BYTES, read_code
-
     known = memory.read.get(card.path)
     if known is not None and known[0] == disk.key_of(card.path):
         return known[1]
     head = disk.read_head(card.path, MAX_BYTES + 1)
-    facts = read_code(head.data, skillfile.folder_name(card)) if not head.fault else None
-    found = None
-    if facts is not None and facts.observation is not None:
-        found = observed.read(card.name, card.path, facts.observation, destructive=facts.destructive, home=library.home or "")
+    found = _trigger(library, card, head.data) if not head.fault else None
     memory.read[card.path] = head.key, found
     return found
+
+
+def _trigger(library: Library, card: Card, data: bytes) -> Watched | Unread | None:
+    """Read the trigger that the text of a code skill declares, if it does."""
+    from metier.route import observed
+
+    try:
+        facts = read_code(data, skillfile.folder_name(card))
+    except Exception as error:  # noqa: BLE001 - one skill that surprises the reader takes no other's trigger away
+        return observed.unread(card.name, card.path, f"it cannot be read ({type(error).__name__})")
+    if facts is None or facts.observation is None:
+        return None
+    return observed.read(card.name, card.path, facts.observation, destructive=facts.destructive, home=library.home or "")
 
 
 def switches(library: Library) -> Switches:
@@ -90,25 +101,25 @@ def switches(library: Library) -> Switches:
     from metier.route.observed import Switches
 
     route = library.settings.route
-    codec = _mutes(library)
-    names, until = codec.get("muted_skills"), codec.get("muted_until")
-    muted = frozenset(one for one in names if isinstance(one, str)) if isinstance(names, list) else frozenset()
-    later = {name: str(moment) for name, moment in until.items()} if isinstance(until, dict) else {}
+    names, until, silence = _mutes(library)
     enabled = route.observe and library.env.get(SWITCH, "").strip().lower() not in _OFF
-    return Switches(enabled, muted | frozenset(route.muted), {**later, **dict(route.muted_until)})
+    return Switches(enabled, names | frozenset(route.muted), {**until, **dict(route.muted_until)}, silence)
 
 
-def _mutes(library: Library) -> dict[str, Any]:
-    import json
-
-    data = phrases.contents(f"{library.home}/{MUTES}") if library.home else b""
-    try:
-        value = json.loads(data.decode("utf-8-sig")) if data else {}
-    except (ValueError, RecursionError, MemoryError):
-        value = None
-    if isinstance(value, dict):
-        return value
-    warning = f"{library.home}/{MUTES} cannot be read: no skill is muted by it"
-    if warning not in library.warnings:
-        library.warnings.append(warning)
-    return {}
+def _mutes(library: Library) -> tuple[frozenset[str], dict[str, str], str]:
+    """Read CODEC's own mutes. What mutes is there for safety: when it cannot be told whom it means, it means everybody."""
+    if not library.home:
+        return frozenset(), {}, ""
+    path = f"{library.home}/{MUTES}"
+    table, fault = phrases.table_of(phrases.contents(path))
+    names, until = table.get("muted_skills"), table.get("muted_until")
+    listed = [names] if isinstance(names, str) else [] if names is None else names
+    later = {} if until is None else until
+    if not isinstance(listed, list) or not all(isinstance(one, (str, int, float)) for one in listed):
+        fault = "muted_skills is not a list of names"
+    elif not isinstance(later, dict):
+        fault = "muted_until is not an object of names with times"
+    if fault:
+        phrases.warn(library, f"{path} cannot be used: {fault}; until it is put right, every observation trigger is muted")
+        return frozenset(), {}, f"{path} cannot be used: {fault}"
+    return frozenset(map(str, listed)), {name: str(moment) for name, moment in later.items()}, ""

@@ -45,10 +45,12 @@ class Asked(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A skill that may fit, and what speaks for it: each signal by name, not yet weighed."""
+    """A skill that may fit, and what speaks for it."""
 
     path: str
     signals: dict[str, float]
+    """Not yet weighed: what `name`, `description`, `tags`, `headings` and `body` say, `coverage` (the share of what is asked for
+    that the skill has), `asked` (how much the words weigh that some skill has), `vector` (how alike skill and task are)."""
 
 
 class Hit(NamedTuple):

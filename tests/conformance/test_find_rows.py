@@ -36,13 +36,14 @@ def names(hits: Sequence[Hit]) -> list[str]:
 # --- by meaning
 
 
-def test_not_only_the_description_is_embedded_but_its_passages_too(place: Place) -> None:  # ZE-30
-    """Zeph embeds descriptions and takes the top five; here passages count as well, and the caller says how many."""
-    skill(place.root / "helper", description="Helps.", body="# Paper\n\nTakes a document and completes it.\n")
+def test_not_only_the_description_is_embedded_but_how_the_body_begins_too(place: Place) -> None:  # ZE-30
+    """Zeph embeds descriptions and takes the top five; here the body has its part in the vector, and the caller says how many."""
+    skill(place.root / "helper", description="Helps.", body="# Use\n\nTakes a document and completes it.\n")
+    skill(place.root / "other", description="Helps.")
 
     (hit,) = opened(place, meaning=True).find("paper", 1)
 
-    assert ("helper", True) == (hit.name, hit.why["passage"] > 0)
+    assert ("helper", True) == (hit.name, hit.why["vector"] > 0)
 
 
 class Sometimes(GroupEmbedder):

@@ -394,6 +394,77 @@ def test_an_engine_that_fails_ends_no_examination(home: Home, project: Path, ski
     assert "the database is away" in doctor_.text(found)
 
 
+def test_an_engine_of_a_host_that_holds_nothing_is_still_the_host_s(home: Home, project: Path, skill: Writer) -> None:
+    skill("home/.agents/skills/one")
+
+    with metier.open(env=home.env, cwd=project) as m:
+        m.engine = DictEngine()
+        found = m.doctor()
+
+    assert (None, True, 0, "") == (found.searching.folder, found.searching.host, found.searching.skills, found.searching.unwritable)
+    assert "0 of 1 skills, kept by a host" in doctor_.text(found)
+
+
+@pytest.mark.parametrize("harm", ["manifest", "parts"])
+def test_an_index_of_which_nothing_can_be_read_is_called_damaged(home: Home, project: Path, skill: Writer, tmp_path: Path, harm: str) -> None:
+    (tmp_path / "mine.toml").write_text('[route]\nvectors = "off"\n')
+    home.env["METIER_CONFIG"] = str(tmp_path / "mine.toml")
+    skill("home/.agents/skills/one")
+    run(home.env, "find", "one", cwd=project)
+    for file in Path(report(home, project)["searching"]["folder"]).iterdir():
+        if harm == "manifest" and file.name == "manifest":
+            file.write_bytes(b"junk")
+        if harm == "parts" and file.suffix == ".part":
+            file.write_bytes(file.read_bytes()[:100])
+
+    answer, damaged = run(home.env, "doctor", cwd=project), report(home, project)["searching"]
+    found = run(home.env, "find", "one", "--json", cwd=project)
+    after = report(home, project)["searching"]
+
+    assert (0, "damaged, or of another version; the next 'metier find' makes it anew") == (damaged["skills"], damaged["trouble"])
+    assert damaged["bytes"] > 0
+    assert damaged["trouble"] in answer.out
+    assert ["one"] == [hit["name"] for hit in found.json["hits"]]
+    assert (1, "") == (after["skills"], after["trouble"])
+
+
+def test_an_index_that_holds_nothing_yet_is_not_damaged(home: Home, project: Path, skill: Writer) -> None:
+    run(home.env, "find", "--index", cwd=project)
+    (home.path / ".agents/skills").mkdir(parents=True, exist_ok=True)
+    run(home.env, "find", "--index", cwd=project)
+    skill("home/.agents/skills/one")
+
+    found = report(home, project)["searching"]
+
+    assert found["bytes"] > 0
+    assert (0, "", "") == (found["skills"], found["trouble"], found["unwritable"])
+
+
+def test_a_place_in_which_no_index_can_be_made_is_worth_a_look(home: Home, project: Path, skill: Writer) -> None:
+    skill("home/.agents/skills/one")
+    route = Path(home.env["METIER_HOME"]) / "route"
+    route.parent.mkdir(parents=True, exist_ok=True)
+    route.write_text("in the way")
+
+    found, answer = report(home, project)["searching"], run(home.env, "doctor", cwd=project)
+
+    assert f"{route} is not a folder" == found["unwritable"]
+    assert f"cannot be kept, and is made anew for every question: {route} is not a folder" in answer.out
+    assert f"Worth a look:\n  what is searched cannot be kept: {route} is not a folder\n" in answer.out
+
+
+def test_a_folder_that_nobody_may_write_to_is_worth_a_look(home: Home, project: Path, skill: Writer) -> None:
+    skill("home/.agents/skills/one")
+    route = Path(home.env["METIER_HOME"]) / "route"
+    route.mkdir(parents=True)
+    route.chmod(0o500)
+
+    answer = run(home.env, "doctor", "--json", cwd=project, powerless=True)
+    route.chmod(0o700)
+
+    assert f"{route} cannot be written to" == answer.json["searching"]["unwritable"]
+
+
 class Unplugged(DictEngine):
     """An engine whose database cannot be reached."""
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from doors.command import PATIENCE, environment, error_of, run
+from doors.command import PATIENCE, Answer, environment, error_of, run
 
 if TYPE_CHECKING:
     from conftest import Home, Writer
@@ -47,7 +47,7 @@ def test_a_document_has_the_fields_of_the_contract(home: Home, root: str) -> Non
 
     hit = found["hits"][0]
     assert {"query", "took_ms", "hits", "vectors", "skills"} == set(found)
-    assert ("do my taxes", False, 3) == (found["query"], found["vectors"], found["skills"])
+    assert ("do my taxes", False, 2) == (found["query"], found["vectors"], found["skills"])
     assert ("tax", f"{root}/tax") == (hit["name"], hit["path"])
     assert {"lexical", "vector", "trigger", "name"} <= set(hit["why"])
     assert hit["why"]["trigger"] > 0
@@ -59,7 +59,7 @@ def test_nothing_that_fits_is_exit_1_with_a_hint(home: Home, root: str) -> None:
     answer = run(home.env, "find", "zebra crossing", "--root", root)
 
     assert (1, "") == (answer.code, answer.out)
-    assert "nothing among 3 skills fits that\n\nhint: say it in other words, or see what there is: metier list\n" == answer.err
+    assert "nothing among 2 skills fits that\n\nhint: say it in other words, or see what there is: metier list\n" == answer.err
 
 
 def test_nothing_that_fits_is_an_empty_list_for_a_script(home: Home, root: str) -> None:
@@ -84,6 +84,15 @@ def test_nothing_that_fits_is_an_empty_list_for_a_script(home: Home, root: str) 
         (("tax", "--scope", "nowhere"), None),
         (("tax", "--confusable"), "--confusable compares skills, and takes no task"),
         (("tax", "form"), None),
+        (("-",), "metier find needs a TASK"),
+        (("tax", "--tag", ""), "--tag needs a tag"),
+        (("tax", "--tag", "office", "--tag", " "), "--tag needs a tag"),
+        (("--confusable", "--limit", "3", "--scope", "user"), "there are no hits to narrow by --limit without a TASK"),
+        (("--confusable", "--category", ""), "there are no hits to narrow by --category without a TASK"),
+        (("--confusable", "--state", "ask"), "there are no hits to narrow by --state without a TASK"),
+        (("--index", "--limit", "3", "--tag", "x", "--typing"), "there are no hits to narrow by --limit without a TASK"),
+        (("--index", "--typing"), "there are no hits to narrow by --typing without a TASK"),
+        (("--index", "--confusable", "--tag", "x"), "there are no hits to narrow by --tag without a TASK"),
     ],
 )
 def test_what_cannot_be_asked_is_exit_2(words: tuple[str, ...], error: str | None, home: Home, root: str) -> None:
@@ -93,6 +102,49 @@ def test_what_cannot_be_asked_is_exit_2(words: tuple[str, ...], error: str | Non
     assert (2, "") == (answer.code, answer.out)
     assert said == (error or said)
     assert hint
+
+
+def test_options_that_would_do_nothing_are_named_in_the_hint(home: Home, root: str) -> None:
+    compared = error_of(run(home.env, "find", "--confusable", "--limit", "3", "--scope", "user", "--root", root))
+    indexed = error_of(run(home.env, "find", "--index", "--limit", "3", "--tag", "x", "--typing", "--root", root))
+
+    assert "leave --limit and --scope away" == compared[1]
+    assert "leave --limit and --tag and --typing away, or say what is to be done" == indexed[1]
+
+
+def test_a_dash_reads_the_task_from_standard_input(home: Home, root: str) -> None:
+    answer = fed(home, b"fill in a \xff tax form\n", "--root", root)
+
+    assert (0, "") == (answer.code, answer.err)
+    assert ("fill in a \ufffd tax form", "tax") == (answer.json["query"], answer.json["hits"][0]["name"])
+
+
+def test_a_task_of_a_million_bytes_comes_from_standard_input_and_no_longer_one_does(home: Home, root: str) -> None:
+    largest, larger = (fed(home, b"tax form " + b"x" * (length - 9), "--root", root) for length in (1 << 20, (1 << 20) + 1))
+
+    assert (0, "tax") == (largest.code, largest.json["hits"][0]["name"])
+    assert (2, "usage", "the task on standard input has more than 1,048,576 bytes") == (larger.code, larger.json["code"], larger.json["message"])
+
+
+def fed(home: Home, given: bytes, *words: str) -> Answer:
+    """Run `metier find -` with something to read."""
+    command = [sys.executable, "-m", "metier", "find", "-", "--json", *words]
+    done = subprocess.run(command, input=given, env=environment(home.env), capture_output=True, timeout=PATIENCE, check=False)
+    return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def test_an_agent_is_offered_what_lies_in_its_own_folders(home: Home, root: str, skill: Writer, tmp_path: Path) -> None:
+    assert root
+    (tmp_path / "empty").mkdir()
+    skill("home/.claude/skills/claude-tax", description="Fills in tax forms for Claude.")
+    skill("home/.codex/skills/codex-tax", description="Fills in tax forms for Codex.")
+
+    def names(*words: str) -> set[str]:
+        return {hit["name"] for hit in run(home.env, "find", "tax forms", "--json", *words, cwd=tmp_path / "empty").json["hits"]}
+
+    assert {"claude-tax"} == names("--agent", "claude-code")
+    assert {"codex-tax"} == names("--agent", "codex")
+    assert {"claude-tax", "codex-tax"} == names()
 
 
 def test_an_error_is_a_document_too(home: Home, root: str) -> None:
@@ -152,7 +204,7 @@ def test_a_stranger_s_words_do_not_reach_the_terminal_as_they_are(home: Home, ro
     assert "\x1b" not in answer.out + answer.err
 
 
-@pytest.mark.parametrize("task", ["🧾", "how do I do this", "税务", "\udcff", "--", "-"])
+@pytest.mark.parametrize("task", ["🧾", "how do I do this", "税务", "\udcff", "--", "--limit"])
 def test_odd_tasks_are_answered(task: str, home: Home, root: str) -> None:
     answer = run(home.env, "find", "--json", "--root", root, "--", os.fsencode(task).decode("utf-8", "surrogateescape"))
 

@@ -86,11 +86,11 @@ class DictEngine:
         return sorted(found, key=lambda one: (-sum(one.signals.values()), one.path))[: asked.limit]
 
     def likeness(self, paths: Sequence[str]) -> Floats:
-        """Compare each two cards."""
+        """Compare each two skills."""
         return [[self._cosine(one, other) for other in paths] for one in paths]
 
     def neighbours(self, path: str, limit: int, among: frozenset[str]) -> Sequence[tuple[str, float]]:
-        """Compare a card with all others."""
+        """Compare a skill with all others."""
         self.neighbours_of.append(path)
         found = [(other, self._cosine(path, other)) for other in among if other != path and other in self.vectors]
         return sorted(found, key=lambda one: (-one[1], one[0]))[:limit] if path in self.vectors else []
@@ -103,8 +103,7 @@ class DictEngine:
     def _cosines(self, path: str, asked: Asked) -> dict[str, float]:
         if asked.vector is None or path not in self.vectors:
             return {}
-        cosines = [float(sum(a * b for a, b in zip(row, asked.vector, strict=True))) for row in self.vectors[path][1]]
-        return {"vector": cosines[0], "passage": max(cosines[1:], default=0.0)}
+        return {"vector": float(sum(a * b for a, b in zip(self.vectors[path][1][0], asked.vector, strict=True)))}
 
 
 def _signals(wanted: set[str], text: Text) -> dict[str, float]:

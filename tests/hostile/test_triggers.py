@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import metier
 from metier import triggering
 from metier.route import observed, triggers
-from metier.route.observed import Memory, Observation, Switches, Watched
-from metier.route.patterns import MOST_TEXT, MOST_WORK, Pattern
+from metier.route.observed import Memory, Observation, Switches, Unread, Watched
+from metier.route.patterns import MOST_KNOWN, MOST_TEXT, MOST_WORK, Budget, Pattern
 from metier.route.triggers import Match, Phrased
 
 if TYPE_CHECKING:
@@ -130,6 +131,38 @@ def test_a_search_is_given_up_when_it_has_cost_enough() -> None:
     assert (True, False) == (costly.found_in(text[:500]), costly.found_in(text))
 
 
+def test_all_patterns_of_one_trigger_share_what_may_be_spent() -> None:
+    costly = {"type": "clipboard_pattern", "pattern": r"(\w|\d|[^x]){100}y"}
+    raw = {"type": "compound", "pattern": {"op": "or", "children": [costly] * 31}, "cooldown_seconds": 0, "require_confirmation": False, "destructive": False}
+    seen, one = Observation(clipboard="".join(map(chr, range(0x4E00, 0x4E00 + MOST_TEXT)))), observed.read("a", "/a", raw)
+    assert isinstance(one, Watched)
+    left = []
+
+    for _look in range(3):
+        budget = Budget()
+        assert not observed.is_met(one.condition, seen, NOW, budget)
+        left.append(budget.left)
+
+    assert all(-MOST_WORK < spare < 0 for spare in left)
+
+
+def test_a_trigger_that_has_spent_all_it_may_is_not_met() -> None:
+    raw = {"type": "clipboard_pattern", "pattern": "a", "cooldown_seconds": 0, "require_confirmation": False, "destructive": False}
+    one = observed.read("a", "/a", raw)
+
+    assert isinstance(one, Watched)
+    assert (True, False) == tuple(observed.is_met(one.condition, Observation(clipboard="a"), NOW, Budget(left)) for left in (MOST_WORK, 0))
+
+
+def test_a_pattern_remembers_no_more_than_it_may() -> None:
+    pattern = Pattern("(.|a){300}y")
+
+    for start in range(0x4E00, 0x9000, 100):
+        pattern.found_in("".join(map(chr, range(start, start + 700))))
+
+    assert sum(len(ways or ()) for ways in pattern.known.values()) <= MOST_KNOWN
+
+
 @pytest.mark.parametrize("pattern", ["*" * 500, "*a" * 250, "[" * 500, "[!" * 250, "[a-" * 100, "?*" * 250, "\ud800*", "[z-a]"])
 def test_no_pattern_of_a_file_is_trouble(pattern: str) -> None:
     raw = {"type": "file_change", "pattern": pattern, "cooldown_seconds": 0, "require_confirmation": False, "destructive": False}
@@ -149,6 +182,56 @@ def test_whatever_is_seen_has_its_answer(text: str) -> None:
     found, _ = observed.observe([observed.read("a", "/a", raw)], Observation(text, text, (text,)), NOW, Switches(enabled=True), lambda _one: True, {})
 
     assert ["unmatched"] == [one.outcome for one in found]
+
+
+SLOTS = [
+    ("type",), ("pattern",), ("cooldown_seconds",), ("require_confirmation",), ("destructive",), ("pattern", "op"), ("pattern", "children"),
+    ("pattern", "children", 0), ("pattern", "children", 0, "type"), ("pattern", "children", 0, "pattern"),
+    ("pattern", "children", 1, "pattern", "op"), ("pattern", "children", 1, "pattern", "children"),
+]  # fmt: skip
+COMPOUND: dict[str, Any] = {
+    "type": "compound",
+    "pattern": {
+        "op": "and",
+        "children": [
+            {"type": "time", "pattern": "* * * * *"},
+            {"type": "compound", "pattern": {"op": "or", "children": [{"type": "window_title_match", "pattern": "x"}]}},
+        ],
+    },
+    "cooldown_seconds": 0, "require_confirmation": False, "destructive": False,
+}  # fmt: skip
+
+
+def test_the_compound_that_is_spoilt_below_can_be_read() -> None:
+    assert isinstance(observed.read("a", "/a", COMPOUND), Watched)
+
+
+@pytest.mark.parametrize("slot", SLOTS, ids=lambda slot: ".".join(map(str, slot)))
+@pytest.mark.parametrize("value", [["and"], {"and": 1}, {("and",): ["x"]}, [], {}, None, 1.5, b"and", ("and",), {"and"}, "\ud800", Ellipsis, 1j])
+def test_a_trigger_with_the_wrong_thing_in_any_place_is_told_of_and_no_more(slot: tuple[Any, ...], value: Any) -> None:
+    raw = deepcopy(COMPOUND)
+    place: Any = raw
+    for step in slot[:-1]:
+        place = place[step]
+    place[slot[-1]] = value
+
+    found = observed.read("a", "/a", raw)
+
+    if not (value == "\ud800" and slot[-1] == "pattern" and len(slot) > 1):  # a text is a pattern, however odd
+        assert isinstance(found, Unread)
+        assert found.message.startswith("the observation trigger of 'a' is ignored: ")
+
+
+class OddDict(dict[str, Any]):
+    """A table that raises when it is looked at."""
+
+    def __contains__(self, key: object) -> bool:
+        """Fail."""
+        raise RuntimeError
+
+
+def test_whatever_surprises_the_reader_is_a_trigger_that_cannot_be_read() -> None:
+    assert Unread("a", "/a", "the observation trigger of 'a' is ignored: it cannot be read (RuntimeError)") == observed.read("a", "/a", OddDict())
 
 
 DECLARED = [

@@ -16,17 +16,21 @@ from metier.route.memory import memory_engine
 from metier.wanted import Asked, Candidate, Text
 
 WORDS = ("the", "of", "deploy", "docker", "kubernetes", "python", "pdf", "mail", "split", "日本語", "c++", "getHTTPResponse")
+NAMES = ("abcdefghij", "abcdefghxo", "meeting", "meetings", "formatting", "format")
+TYPED = ("abcdefghik", "abcdefghio", "meetign", "meetinsg", "formattign", "formta")
+"""Each of them is one slip or two from several names: it depends on which are there."""
 MODEL = HashedEmbedder()
 
 phrases = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 bodies = st.lists(st.builds(lambda mark, text: mark + text, st.sampled_from(["", "", "# ", "## ", "```\n"]), phrases), max_size=4).map("\n".join)
 tags = st.lists(st.sampled_from(["Red", "dark  blue"]), max_size=2).map(tuple)
 paths = st.integers(0, 12).map(lambda number: f"/s/{number:02}")
-skills = st.builds(lambda path, name, description, body, some: skill(path, name, description, body, tags=some), paths, phrases, phrases, bodies, tags)
+named = st.lists(st.sampled_from(NAMES), min_size=1, max_size=2).map("-".join)
+skills = st.builds(lambda path, name, description, body, some: skill(path, name, description, body, tags=some), paths, phrases | named, phrases, bodies, tags)
 changes = st.lists(st.tuples(st.lists(skills, max_size=5), st.lists(paths, max_size=3), st.booleans()), max_size=8)
 questions = st.builds(
     lambda text, limit, some, wanted, unfinished, meant: Asked(text, limit, some, wanted, MODEL.queries([text])[0] if meant else None, unfinished),
-    st.one_of(phrases, phrases.map(lambda text: text[:-1]), st.sampled_from(["kubernets", "", "dcker mial"])),
+    st.one_of(phrases, phrases.map(lambda text: text[:-1]), st.sampled_from(["kubernets", "", "dcker mial"]), st.lists(st.sampled_from(TYPED), min_size=1, max_size=2).map(" ".join)),
     st.sampled_from([1, 3, 100]),
     st.none() | st.frozensets(paths),
     tags,
@@ -37,7 +41,7 @@ questions = st.builds(
 
 def embedded(engine: Embedded, texts: dict[str, Text]) -> None:
     missing = engine.without_vectors(MODEL.name)
-    engine.add_vectors(MODEL.name, [(path, MODEL.passages([texts[path].name, texts[path].body])) for path in missing])
+    engine.add_vectors(MODEL.name, [(path, MODEL.passages([f"{texts[path].name} {texts[path].body}"])) for path in missing])
 
 
 def built(texts: dict[str, Text]) -> Embedded:
@@ -74,6 +78,22 @@ def test_an_index_built_step_by_step_equals_one_built_at_once(
 
     assert {text.path: text.stamp for text in texts.values()} == engine.known()
     assert [expected for expected, _actual in answers] == [actual for _expected, actual in answers]
+
+
+@settings(max_examples=200)
+@given(st.lists(st.sampled_from(NAMES), min_size=2, max_size=4, unique=True), st.integers(0, 3), st.sampled_from(TYPED), st.booleans())
+def test_a_word_typed_wrongly_is_compared_with_the_names_that_are_there(names: list[str], gone: int, typed: str, replaced: bool) -> None:
+    others = [skill(f"/other/{number}", f"other{number}") for number in range(12)]  # so that what is gone stays in its segment
+    texts = {text.path: text for text in [*others, *(skill(f"/{number}", name) for number, name in enumerate(names))]}
+    engine, at_once = memory_engine(), memory_engine()
+    engine.build(texts.values())
+    put = [skill(f"/{gone}", "renamed")] if replaced else []
+    engine.update(put, [f"/{gone}"])
+    at_once.build([*(text for path, text in texts.items() if path != f"/{gone}"), *put])
+
+    found = engine.query(Asked(typed))
+
+    assert at_once.query(Asked(typed)) == found
 
 
 @given(st.lists(skills, max_size=12), st.randoms(use_true_random=False), questions)

@@ -133,7 +133,7 @@ def test_a_file_that_cannot_be_read_after_all_is_left_out(room: Room) -> None:
 
     assert ["pdf"] == names(found)
     assert gone not in room.engine.known()
-    assert texts.text_of(texts.Places(library.glance(), library.contents().cards)[gone], 0) is None
+    assert [None] == [texts.text_of(card, 0) for card in library.skills(all=True) if card.path == gone]
 
 
 def test_a_file_that_changed_a_moment_ago_is_not_taken_at_its_stats(room: Room) -> None:
@@ -398,7 +398,17 @@ def test_an_embedder_that_fails_leaves_the_words(room: Room) -> None:
     library = room.open(meaning=True)
 
     assert ["pdf"] == names(library.find("document"))
-    assert ["skills are found by their words alone: the model is gone", "only words were compared: the model is gone"] == library.warnings
+    assert ["skills are found by their words alone: the model is gone"] == library.warnings
+
+
+def test_an_embedder_that_fails_for_a_task_leaves_the_words(room: Room) -> None:
+    room.put("pdf", "Fills in a document.")
+    library = room.open(meaning=True)
+    library.index()
+    room.embedder.broken = True
+
+    assert ["pdf"] == names(library.find("document"))
+    assert ["only words were compared: the model is gone"] == library.warnings
 
 
 # --- order

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import tomllib
 from typing import Any
 
 import pytest
 
 from metier.errors import ConfigError
-from metier.settings import Managing, Prompting, Settings, Source, merge
+from metier.settings import Managing, Prompting, Routing, Settings, Source, merge
 
 
 def source(values: dict[str, Any], layer: Any = "user") -> Source:
@@ -82,3 +83,33 @@ def test_a_project_may_stop_counting_and_inline_shell_but_start_neither() -> Non
     assert (False, False) == (stopped.usage, stopped.inline_shell)
     assert (False, False) == (started.usage, started.inline_shell)
     assert 2 == len(started.problems)
+
+
+# --- mutes
+
+
+def routed(text: str) -> Routing:
+    return merge([Source("user", "/home/metier.toml", text, tomllib.loads(text))]).route
+
+
+def test_a_mute_lasts_until_a_time_however_toml_writes_it() -> None:
+    text = "[route.muted_until]\na = 2027-01-10T09:00:00Z\nb = 2027-01-10T09:00:00\nc = 2027-01-10\nd = '2027-01-10T09:00:00+02:00'\n"
+
+    until = (("a", "2027-01-10T09:00:00+00:00"), ("b", "2027-01-10T09:00:00"), ("c", "2027-01-10"), ("d", "2027-01-10T09:00:00+02:00"))
+    assert until == routed(text).muted_until
+
+
+NO_TIME = [
+    ("07:32:00", "07:32:00"), ('"garbage"', "garbage"), ('""', ""), ("5", "5"), ("true", "True"), ("[2027-01-10]", "[datetime.date(2027, 1, 10)]"),
+    ('"2027-13-01"', "2027-13-01"), ('"tomorrow, or some other day that nobody can name"', "tomorrow, or some other day that nobody "),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("written", "shown"), NO_TIME)
+@pytest.mark.parametrize("layout", ["[route]\nmuted_until = {{ standup = {} }}\n", "\n[route.muted_until]\nstandup = {}\n"])
+def test_a_mute_until_no_time_at_all_is_refused_with_its_line(written: str, shown: str, layout: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        routed(layout.format(written))
+
+    assert f"'muted_until' at /home/metier.toml:2: '{shown}' of 'standup' is no time" == raised.value.message
+    assert "write a date, and a time of day if need be: 2027-01-10T09:00:00Z" == raised.value.hint

@@ -69,7 +69,54 @@ def test_a_file_of_phrases_that_cannot_be_read_has_none_and_is_worth_one_word(ho
     own.write_text("{not json")
 
     assert ({}, {}) == (phrases.custom_phrases(library), phrases.custom_phrases(library))
-    assert [f"{own} holds no trigger that can be read"] == library.warnings
+    assert [f"{own} holds no trigger that can be read: it is not JSON"] == library.warnings
+
+
+NOT_READ = [
+    ("{not json", "it is not JSON"),
+    ("", "it is not JSON"),
+    ("[" * 100_000, "it is not JSON"),
+    ("[1]", "it is not a JSON object"),
+    ('{"a": {"triggers": ["x"]}, "b": "' + "x" * (1 << 20) + '"}', "it is larger than 1 MiB"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), NOT_READ, ids=["broken", "empty", "deep", "list", "large"])
+@pytest.mark.parametrize("place", ["home/.codec/custom_triggers.json", "metier-home/triggers.json"])
+def test_each_file_of_phrases_that_is_there_and_cannot_be_used_is_told_of(home: Home, root: Path, place: str, text: str, why: str) -> None:
+    file = root.parent / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    library = opened(home, root)
+
+    found = phrases.custom_phrases(library)
+
+    assert ({}, [f"{file} holds no trigger that can be read: {why}"]) == (found, library.warnings)
+
+
+@pytest.mark.parametrize("text", ["{}", "{ }", '{"a": {"triggers": []}}', '\ufeff{"a": {}}'])
+@pytest.mark.parametrize("place", ["home/.codec/custom_triggers.json", "metier-home/triggers.json"])
+def test_a_file_without_phrases_is_no_trouble(home: Home, root: Path, place: str, text: str) -> None:
+    file = root.parent / place
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    library = opened(home, root)
+
+    assert ({}, []) == (phrases.custom_phrases(library), library.warnings)
+
+
+def test_what_is_not_there_is_told_from_what_cannot_be_used(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "astray").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "file").write_text("{}")
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+
+    kept = {name: phrases.contents(f"{tmp_path}/{name}") for name in ("none", "none/none", "file/none", "folder", "astray", "file", "link")}
+
+    absent, whole = phrases.Contents(), phrases.Contents(b"{}", there=True)
+    assert [absent] * 3 == [kept["none"], kept["none/none"], kept["file/none"]]
+    assert [whole] * 2 == [kept["file"], kept["link"]]
+    assert [(True, "not a regular file"), (True, "No such file or directory")] == [(kept[name].there, kept[name].fault) for name in ("folder", "astray")]
 
 
 def test_without_a_home_and_a_place_for_data_there_are_no_phrases_of_one_s_own(root: Path) -> None:
@@ -80,11 +127,10 @@ def test_without_a_home_and_a_place_for_data_there_are_no_phrases_of_one_s_own(r
 
 def test_only_what_may_be_suggested_answers_and_each_name_once(home: Home, root: Path, skill: Writer) -> None:
     for path in ("root/a/rain", "root/b/rain", "root/hidden"):
-        skill(path)
-    library = opened(home, root, "[skills]\ndisabled = ['hidden']\n")
-    declared = {card.path: ("rain today",) for card in library.skills(all=True)}
+        skill(path, text=f"---\nname: {path.rpartition('/')[2]}\ndescription: Rain.\ntriggers: [rain today]\n---\n\nLook.\n")
+    library = opened(home, root, "[skills]\ndisabled = ['hidden']\n[route]\nvectors = 'off'\n")
 
-    found = triggering.phrased(library, declared)
+    found = library.matches("is there rain today?")
 
     assert [("rain", str(root / "a/rain"))] == [(one.name, one.path) for one in found]
 
@@ -114,17 +160,61 @@ def test_what_is_muted_comes_from_configuration_and_from_codec_s_file(home: Home
     found = triggering.switches(opened(home, root, config))
 
     until = {"b": "2027-01-01T00:00:00Z", "d": "2027-01-01T00:00:00+00:00", "e": "2027-02-01"}
-    assert Switches(enabled=True, muted=frozenset({"a", "c"}), until=until) == found
+    assert Switches(enabled=True, muted=frozenset({"a", "1", "c"}), until=until) == found
 
 
-@pytest.mark.parametrize("text", ["{not json", "[1]"])
-def test_a_broken_file_of_mutes_is_worth_one_word(home: Home, root: Path, text: str) -> None:
+@pytest.mark.parametrize("text", ["{}", '{"muted_skills": null, "muted_until": null}', '{"muted_skills": []}', '{"other": [1]}'])
+def test_a_file_that_mutes_nobody_is_no_trouble(home: Home, root: Path, text: str) -> None:
     (home.path / ".codec").mkdir()
     (home.path / ".codec/triggers.json").write_text(text)
     library = opened(home, root)
 
-    assert (Switches(enabled=True), Switches(enabled=True)) == (triggering.switches(library), triggering.switches(library))
-    assert [f"{home.path}/.codec/triggers.json cannot be read: no skill is muted by it"] == library.warnings
+    assert (Switches(enabled=True), []) == (triggering.switches(library), library.warnings)
+
+
+def test_a_text_in_the_place_of_names_is_one_name(home: Home, root: Path) -> None:
+    (home.path / ".codec").mkdir()
+    (home.path / ".codec/triggers.json").write_text('{"muted_skills": "fetch"}')
+    code(root)
+    code(root, "other")
+
+    found = observe(opened(home, root), Memory())
+
+    assert [("fetch", "muted", "muted_skills"), ("other", "fired", "")] == [(one.name, one.outcome, one.reason) for one in found]
+
+
+def test_a_time_in_codec_s_file_that_cannot_be_read_is_never_over(home: Home, root: Path) -> None:
+    (home.path / ".codec").mkdir()
+    (home.path / ".codec/triggers.json").write_text('{"muted_until": {"fetch": null}}')
+    code(root)
+
+    found = observe(opened(home, root), Memory())
+
+    assert [("muted", "muted_until cannot be read")] == [(one.outcome, one.reason) for one in found]
+
+
+UNUSABLE = [
+    *NOT_READ,
+    ('{"muted_skills": {"fetch": true}}', "muted_skills is not a list of names"),
+    ('{"muted_skills": [["fetch"]]}', "muted_skills is not a list of names"),
+    ('{"muted_skills": 5}', "muted_skills is not a list of names"),
+    ('{"muted_until": ["fetch"]}', "muted_until is not an object of names with times"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), UNUSABLE, ids=["broken", "empty", "deep", "list", "large", "object", "nested", "number", "times"])
+def test_a_file_of_mutes_that_cannot_be_used_mutes_everything_and_is_worth_one_word(home: Home, root: Path, text: str, why: str) -> None:
+    (home.path / ".codec").mkdir()
+    file = home.path / ".codec/triggers.json"
+    file.write_text(text)
+    code(root)
+    code(root, "other")
+    library, memory = opened(home, root), Memory()
+
+    found = [*observe(library, memory), *observe(library, memory)]
+
+    assert [("muted", f"{file} cannot be used: {why}")] * 4 == [(one.outcome, one.reason) for one in found]
+    assert [f"{file} cannot be used: {why}; until it is put right, every observation trigger is muted"] == library.warnings
 
 
 # --- what is observed
@@ -166,6 +256,17 @@ def test_a_trigger_that_cannot_be_read_is_told_of_and_others_still_fire(home: Ho
     code(root)
     code(root, "odd", "{'type': 'time'}")
     (root / "plain.py").write_text("def run(task): ...\n")
+
+    found = observe(opened(home, root), Memory())
+
+    assert [("fetch", "fired"), ("odd", "unreadable")] == [(one.name, one.outcome) for one in found]
+
+
+@pytest.mark.parametrize("op", ["['and']", "{'and': 1}", "None", "('and',)"])
+def test_no_skill_takes_the_others_down(home: Home, root: Path, op: str) -> None:
+    code(root)
+    odd = TRIGGER.replace("clipboard_pattern", "compound").replace("'https?://'", f"{{'op': {op}, 'children': [1]}}")
+    code(root, "odd", odd)
 
     found = observe(opened(home, root), Memory())
 

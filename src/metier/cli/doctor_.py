@@ -116,8 +116,12 @@ def _kept(report: Report) -> str:
 def _finding(report: Report) -> str:
     found, total = report.searching, report.skills.total
     index = f"{found.skills:,} of {total:,} skills, {found.bytes / 1024:,.0f} KiB in {found.folder}"
-    if found.folder is None:
-        index = f"{found.skills:,} of {total:,} skills, kept by a host" if found.skills else "not kept: no home folder is known"
+    if found.host:
+        index = f"{found.skills:,} of {total:,} skills, kept by a host"
+    elif found.folder is None:
+        index = "not kept: no home folder is known"
+    elif found.unwritable and not found.skills:
+        index = f"cannot be kept, and is made anew for every question: {found.unwritable}"
     elif not found.skills:
         index = f"none yet: the first 'metier find' makes it in {found.folder}"
     meaning = f"counts, by {found.model}" if found.vectors else f"does not count: {found.reason}"
@@ -149,6 +153,7 @@ def _attention(report: Report) -> str:
         f"{invalid:,} skills cannot be read: metier list --all" if invalid else "",
         f"{waiting:,} skills lack something they need: metier show NAME says what" if waiting else "",
         "the index cannot be written, so every listing starts anew" if not report.memory.writable else "",
+        f"what is searched cannot be kept: {report.searching.unwritable}" if report.searching.unwritable else "",
         "secrets are not given to skills: their file is not safe" if not report.secrets.safe else "",
         "counts that could not be read were set aside" if report.counting.spoilt else "",
         f"{bare:,} skills are found by their words alone: metier find --index" if bare else "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from metier import cli
 from metier.cli import output
 from metier.disclose.wire import plain
 from metier.errors import UsageError
-from metier.routing import MOST, about
+from metier.routing import MOST, Wish, about
 from metier.standard.names import one_line
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from metier.wanted import Confusion, Hit, Indexed
 
 LIMIT = 10
+MOST_BYTES = 1 << 20
+"""Of a task on standard input."""
+NARROWING = ("limit", "scope", "category", "state", "tag", "typing")
+"""Options about hits: there are none without a task."""
 DIGITS = 4
 """After the point, of a score."""
 PASSAGE = 32
@@ -36,11 +41,8 @@ def run(values: Values) -> int:
     """Show which skills fit a task, bring the index up to date, or show what could be mistaken for what."""
     operands = values["operands"]
     assert isinstance(operands, list)
-    task, limit = operands[0] if operands else "", _limit(cli.text_of(values["limit"]))
-    if not task.strip() and not values["index"] and not values["confusable"]:
-        raise UsageError("metier find needs a TASK", hint="say what is to be done: metier find 'fill in a PDF form'")
-    if task.strip() and values["confusable"]:
-        raise UsageError("--confusable compares skills, and takes no task", hint="leave the task away")
+    task, limit = _task(operands[0]) if operands else "", _limit(cli.text_of(values["limit"]))
+    _check(task, values)
     library = cli.library(values)
     try:
         with library as m:
@@ -56,6 +58,34 @@ def run(values: Values) -> int:
             output.note(f"warning: {warning}")
 
 
+def _task(operand: str) -> str:
+    """Give the task; a dash reads it from standard input, for what is too long to be an argument."""
+    if operand != "-":
+        return operand
+    if sys.stdin is None:
+        raise UsageError("there is no standard input to read a task from", hint="give the task as an argument")
+    data = sys.stdin.buffer.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise UsageError(f"the task on standard input has more than {MOST_BYTES:,} bytes", hint="say it in fewer words")
+    return data.decode("utf-8", "replace").removesuffix("\n")
+
+
+def _check(task: str, values: Values) -> None:
+    """Refuse what cannot be asked together: an option that would do nothing is a misunderstanding."""
+    if not task.strip() and not values["index"] and not values["confusable"]:
+        raise UsageError("metier find needs a TASK", hint="say what is to be done: metier find 'fill in a PDF form'")
+    if task.strip() and values["confusable"]:
+        raise UsageError("--confusable compares skills, and takes no task", hint="leave the task away")
+    tags = values["tag"]
+    assert isinstance(tags, list)
+    if not all(tag.strip() for tag in tags):
+        raise UsageError("--tag needs a tag", hint="name one, or leave --tag away")
+    idle = [f"--{name}" for name in NARROWING if values[name] not in (None, False, [])]
+    if idle and not task.strip():
+        hint = f"leave {' and '.join(idle)} away" + ("" if values["confusable"] else ", or say what is to be done")
+        raise UsageError(f"there are no hits to narrow by {idle[0]} without a TASK", hint=hint)
+
+
 def _limit(text: str | None) -> int:
     if text is None:
         return LIMIT
@@ -68,10 +98,9 @@ def _find(library: Library, task: str, limit: int, values: Values) -> int:
     states, tags = values["state"], values["tag"]
     assert isinstance(states, list)
     assert isinstance(tags, list)
-    begun = time.perf_counter()
-    hits = library.find(task, limit, scope=cli.text_of(values["scope"]), category=cli.text_of(values["category"]), states=states,
-                        tags=tags, unfinished=bool(values["typing"]))  # fmt: skip
-    took, known = round((time.perf_counter() - begun) * 1000, 1), about(library)
+    scope, category, begun = cli.text_of(values["scope"]), cli.text_of(values["category"]), time.perf_counter()
+    hits = library.find(task, limit, scope=scope, category=category, states=states, tags=tags, unfinished=bool(values["typing"]))
+    took, known = round((time.perf_counter() - begun) * 1000, 1), about(library, Wish(limit, scope, category, tuple(states)))
     if values["json"]:
         document = {"query": task, "took_ms": took, "hits": [_row(hit) for hit in hits], "vectors": known.vectors,
                     "skills": known.skills}  # fmt: skip

@@ -133,10 +133,12 @@ COMMANDS = (
         examples=(
             ("metier find 'fill in this tax form'", "the best first, with what made each rank"),
             ("metier find 'deploy to staging' --scope project --limit 3", "only what this project ships"),
+            ("metier find - < message.txt", "a task that is too long for an argument"),
             ("metier find --index", "read everything now, so that later questions need not"),
             ("metier find --confusable", "pairs of skills that a model could mistake for one another"),
         ),
-        detail="Nothing leaves this machine: words and vectors are compared here. A blocked or hidden skill is never suggested.",
+        detail="With - the task is read from standard input, up to 1 MiB.\n"
+               "Nothing leaves this machine: words and vectors are compared here. A blocked or hidden skill is never suggested.",
     ),
     Command(
         "prompt", "print the catalogue of skills for a model, within a token budget",

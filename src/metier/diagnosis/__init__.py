@@ -169,7 +169,8 @@ def examine(library: Library, probe: Probe) -> Report:
         _memory(library, probe), _layers(library), _project(library), tuple(_roots(library, found.cards)),
         tuple(agents_here(library)), count(found.cards), tuple(library.problems()), tuple(found.truncated),
         tuple(library.warnings), tuple(_tools(library)),
-        kept.secrets(library), kept.watching(library), kept.counting(library), kept.searching(library, found.cards), speed,
+        kept.secrets(library), kept.watching(library), kept.counting(library),
+        kept.searching(library, found.cards, probe.writable), speed,
     )  # fmt: skip
 
 
@@ -183,15 +184,8 @@ def _memory(library: Library, probe: Probe) -> Memory:
     index = f"{folder}/index"
     sizes = [piece.size for piece in disk.pieces_in(index)]
     exists = disk.kind_of(folder) == "folder"
-    writable = probe.writable(_nearest(index if exists else folder)) and not library.shelf.trouble
+    writable = probe.writable(kept.nearest(index if exists else folder)) and not library.shelf.trouble
     return Memory(folder, exists, writable, len(sizes), sum(sizes), library.shelf.trouble)
-
-
-def _nearest(path: str) -> str:
-    """Give the nearest ancestor that exists: the one that decides whether a folder can be made."""
-    while disk.kind_of(path) is None and path not in {"", "/"}:
-        path = path.rpartition("/")[0]
-    return path or "/"
 
 
 def _layers(library: Library) -> tuple[Layer, ...]:

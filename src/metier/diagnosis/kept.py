@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier import pipeline
 from metier.discover import disk
 from metier.errors import MetierError
+from metier.route import choosing
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from metier.app import Library
     from metier.model import Card
-    from metier.ports import SecretStore
+    from metier.ports import Engine, SecretStore
+    from metier.route.engine import Embedded
     from metier.secrets.db import KeyringStore
+
+
+DAMAGED = "damaged, or of another version; the next 'metier find' makes it anew"
+"""What is said of an index that is there and tells nothing."""
 
 
 class SecretFacts(NamedTuple):
@@ -65,6 +70,10 @@ class Searching(NamedTuple):
     embedded: int
     """Those of the skills in it that have vectors."""
     trouble: str
+    host: bool
+    """Whether a host keeps the index."""
+    unwritable: str
+    """Why the index cannot be kept, so that every search begins anew."""
 
 
 def secrets(library: Library) -> SecretFacts:
@@ -117,43 +126,69 @@ def counting(library: Library) -> Counting:
     return Counting(library.settings.usage and file is not None, file, found.trouble, found.spoilt)
 
 
-def searching(library: Library, cards: Iterable[Card]) -> Searching:
+def searching(library: Library, cards: Iterable[Card], writable: Callable[[str], bool]) -> Searching:
     """Look at the index, and at what sees meaning."""
     folder, (model, reason) = _index_folder(library), _model(library)
-    known, embedded, trouble = _indexed(library, folder, model, {card.path for card in cards})
     size = sum(piece.size for piece in disk.pieces_in(folder)) if folder else 0
-    return Searching(folder, known, size, not reason, model, reason, embedded, trouble)
+    known, embedded, trouble = _indexed(library, folder, model, {card.path for card in cards})
+    host, unwritable = library.engine is not None, _unwritable(folder, writable) if folder else ""
+    return Searching(folder, known, size, not reason, model, reason, embedded, trouble, host, unwritable)
+
+
+def nearest(path: str) -> str:
+    """Give the nearest ancestor that exists: the one that decides whether a folder can be made."""
+    while disk.kind_of(path) is None and path not in {"", "/"}:
+        path = path.rpartition("/")[0]
+    return path or "/"
+
+
+def _unwritable(folder: str, writable: Callable[[str], bool]) -> str:
+    """Say why a folder cannot be made or written to; nothing when it can."""
+    place = nearest(folder)
+    if disk.kind_of(place) != disk.FOLDER:
+        return f"{place} is not a folder"
+    return "" if writable(place) else f"{place} cannot be written to"
 
 
 def _index_folder(library: Library) -> str | None:
     """Give the folder in which `find` keeps the index of these roots; it need not be there."""
-    if library.engine is not None or not library.data:
-        return None
-    return f"{library.data}/route/{pipeline.name_of([(root.location, root.scope) for root in library.roots()])}"
+    return None if library.engine is not None else choosing.index_folder(library.data, library.roots())
 
 
 def _indexed(library: Library, folder: str | None, model: str, here: set[str]) -> tuple[int, int, str]:
     """Count the skills in an index, and those of them that have vectors of a model; or say what is wrong with it."""
-    engine = library.engine
-    if folder is not None:
-        from metier.route.disk import folder_engine
+    from metier.route.disk import folder_engine
 
-        engine = folder_engine(folder, library.home)
+    own = folder_engine(folder, library.home) if folder else None
+    engine: Engine | None = own or library.engine
+    if engine is None:
+        return 0, 0, ""
     try:
-        known = here & engine.known().keys() if engine else set[str]()
-        return len(known), len(known.difference(engine.without_vectors(model))) if engine and model else 0, ""
+        everything = engine.known().keys()
+        known = here & everything
+        embedded = len(known.difference(engine.without_vectors(model))) if model else 0
+        return len(known), embedded, DAMAGED if own and not everything and _is_damaged(own) else ""
     except Exception as error:  # noqa: BLE001 - an engine may be anybody's, and what is wrong with it is what is asked
         return 0, 0, str(error)
 
 
+def _is_damaged(engine: Embedded) -> bool:
+    """Tell an index of which nothing can be read from one that is not there, and from one that holds nothing."""
+    from metier.route.manifest import read
+    from metier.route.postings import DamagedError
+
+    if engine.place.version() is None:
+        return False
+    try:
+        return bool(read(engine.place.manifest()).parts)
+    except DamagedError:
+        return True
+
+
 def _model(library: Library) -> tuple[str, str]:
     """Give the name of what sees meaning, or why nothing does."""
-    from metier.route.embed.disk import Onnx, available
-
-    if library.settings.route.vectors == "off":
-        return "", 'route.vectors is "off"'
+    found, reason = choosing.embedder_for(library.settings.route.vectors, library.embedder)
     try:
-        missing = "" if library.embedder else available()
-        return ("", missing) if missing else ((library.embedder or Onnx()).name, "")
+        return "" if found is None else found.name, reason
     except Exception as error:  # noqa: BLE001 - an embedder may be anybody's
         return "", str(error)

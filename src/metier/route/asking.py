@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from metier.route.fields import DESCRIPTION, EXACT, HEADINGS, NAME, TAGS, exact
-from metier.route.second import SAY_NOTHING
+from metier.route.named import standing
 from metier.route.spelling import Spellings, slips_allowed
-from metier.route.words import plain_words, spoken, stem
+from metier.route.words import SAY_NOTHING, plain_words, spoken, stem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,17 +60,18 @@ class Asker:
     def _term(self, root: str, word: str) -> Term:
         """Look a word up; one that nobody has may be a name typed wrongly, unless it stands in every request."""
         term = self.index.term([root.encode()])
-        if term.size or root in SAY_NOTHING or not slips_allowed(word):
+        most = slips_allowed(word)
+        if term.size or root in SAY_NOTHING or not most:
             return term
-        count, near = self._near(root)
-        meant = [name.encode() for name in near if self.index.term([name.encode()], [NAME]).size]
+        count, near = self._near(word, most)
+        meant = sorted({stem(name).encode() for name in near})
         return self.index.term(meant, [NAME], SLIPPED[count])._replace(word=term.word) if meant else term
 
-    def _near(self, root: str) -> tuple[int, list[str]]:
+    def _near(self, word: str, most: int) -> tuple[int, list[str]]:
+        """Compare a word with those of all names as both are written: a slip in an ending makes another stem."""
         if self._spellings is None:
-            names = {name for segment, _live in self.index.parts for name in segment.names()}
-            self._spellings = Spellings([name.decode("utf-8", "replace") for name in names])
-        return self._spellings.near(root)
+            self._spellings = Spellings({name for segment, live in self.index.parts for name in standing(segment.names(), live)})
+        return self._spellings.near(word, most)
 
     def _begun(self, word: str) -> Term:
         """Give a term for all words that an unfinished one may become, or for the stem of which it is a form so far."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import isnan, nan
 from typing import TYPE_CHECKING
 
-from metier.route.second import SAY_NOTHING
-from metier.route.words import words
+from metier.route.words import SAY_NOTHING, words
 from metier.wanted import Confusable
 
 if TYPE_CHECKING:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import mmap
 import os
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from metier.errors import StoreError
 from metier.keeping import disk
@@ -26,6 +27,7 @@ class Folder:
     def __init__(self, folder: str, home: str | None) -> None:
         """Look at nothing yet; `home` is never created on the way."""
         self.folder, self.home = folder, home
+        self._maps: WeakSet[mmap.mmap] = WeakSet()
 
     def version(self) -> object:
         """Give what a stat says of the manifest."""
@@ -46,11 +48,19 @@ class Folder:
         except OSError:
             return None
         try:
-            return memoryview(mmap.mmap(file, 0, access=mmap.ACCESS_READ))
+            found = mmap.mmap(file, 0, access=mmap.ACCESS_READ)
+            self._maps.add(found)
+            return memoryview(found)
         except (OSError, ValueError):  # an empty file cannot be mapped
             return None
         finally:
             os.close(file)
+
+    def rest(self) -> None:
+        """Give pages back to the system, which keeps them as long as it has room."""
+        for found in list(self._maps) if hasattr(mmap, "MADV_DONTNEED") else ():
+            with suppress(OSError, ValueError):
+                found.madvise(mmap.MADV_DONTNEED)
 
     def keep(self, data: bytes) -> str:
         """Write a file under a name that no other has."""

@@ -35,8 +35,8 @@ MOST_GONE = 3
 """A segment of which one in so many documents is gone is written anew."""
 MOST_VECTORS = 1024
 """Skills whose vectors are kept together: making so many takes a while, and is not to be done again after an interruption."""
-_FEW = 16
-"""Paths are looked for one by one when there are so many times fewer of them than documents."""
+REST = 16
+"""Queries after which the pages are let go of that they have read: in the end that would be the whole index."""
 _TRIES = 5
 """How often the manifest is read again because a file that it named had been replaced meanwhile."""
 
@@ -61,6 +61,9 @@ class Place(Protocol):
 
     def alone(self) -> AbstractContextManager[None]:
         """Let one writer at a time go on."""
+
+    def rest(self) -> None:
+        """Let go of the memory into which files were read; whoever needs them again reads them again."""
 
     def drop(self, names: Iterable[str]) -> None:
         """Delete files that nothing names any more."""
@@ -89,6 +92,7 @@ class Embedded:
         self.place = place
         self._open: Opened | None = None
         self._model = ""
+        self._queries = 0
         self._seen: tuple[Part, ...] | None = ()
 
     # --- asking
@@ -123,14 +127,18 @@ class Embedded:
 
     def query(self, asked: Asked) -> Sequence[Candidate]:
         """Give the skills that may fit, each once, with what speaks for each; those come first for which the words say most."""
-        return self._asked(lambda index: index.query(asked, self._model))
+        found = self._asked(lambda index: index.query(asked, self._model))
+        self._queries += 1
+        if self._queries % REST == 0:
+            self.place.rest()
+        return found
 
     def likeness(self, paths: Sequence[str]) -> Floats:
-        """Give the cosine of the cards of each two of these skills, one row to each; NaN where one of the two has no vectors."""
+        """Give the cosine of each two of these skills, one row to each; NaN where one of the two has no vector."""
         return self._asked(lambda index: index.likeness(paths, self._model))
 
     def neighbours(self, path: str, limit: int, among: frozenset[str]) -> Sequence[tuple[str, float]]:
-        """Give those of some skills whose cards mean most nearly the same as that of another, with their cosines."""
+        """Give those of some skills that mean most nearly the same as another, with their cosines."""
         return self._asked(lambda index: index.neighbours(path, limit, among, self._model))
 
     def _asked(self, question: Callable[[Opened], Answer]) -> Answer:
@@ -139,13 +147,28 @@ class Embedded:
 
     @contextmanager
     def _forgetting(self) -> Iterator[None]:
-        """Forget an index that turns out to be damaged when it is read, so that it is made anew."""
+        """Forget what turns out to be damaged when it is read, so that it is made anew."""
         try:
             yield
         except DamagedError:
-            with self.place.alone():
-                self.place.switch(written(Manifest()))
+            self._forget()
             raise StoreError("the index of skills is damaged", hint="ask again: it is made anew") from None
+
+    def _forget(self) -> None:
+        """Take what is damaged out of the index, unless somebody has changed it since it was opened."""
+        with self.place.alone():
+            index = self._open
+            if index is None or index.version != self.place.version():
+                return
+            before = self._manifest()
+            sound = {name for name, segment in index.segments.items() if segment.is_sound()}
+            sound |= {name for name, file in index.files.items() if file.is_sound()}
+            parts = tuple(part for part in before.parts if part.name in sound)
+            files = tuple(name for name in before.vectors if name in sound)
+            if (parts, files) == (before.parts, before.vectors):  # whatever it was, it is not to be found again
+                parts = ()
+            sealed = before.sealed if parts == before.parts else ""
+            self._switch(before._replace(parts=parts, vectors=files, sealed=sealed), before, [])
 
     def _opened(self) -> Opened:
         """Give the index as it is now; what is open already stays open."""
@@ -193,14 +216,14 @@ class Embedded:
                 self._seen = parts if manifest.parts == self._seen else None
 
     def add_vectors(self, model: str, vectors: Iterable[tuple[str, Floats]]) -> None:
-        """Keep the vectors of skills: of each its card first, then its passages. Those of any other model are forgotten."""
+        """Keep the vector of each skill. Those of any other model are forgotten, and those of another width count as such."""
         self._model = model
         rows: dict[int, Floats] = {}
         with self._forgetting():
-            for path, matrix in vectors:
+            for path, row in vectors:
                 key = self._opened().key_of(path)
                 if key is not None:
-                    rows[key] = matrix
+                    rows[key] = row
                 if len(rows) >= MOST_VECTORS:
                     self._add(model, rows)
                     rows = {}
@@ -268,10 +291,12 @@ class Embedded:
         return [*rest, self._merged([ordered[at] for at in sorted(chosen)], new)]
 
     def _files_tidied(self, manifest: Manifest, new: list[str]) -> tuple[str, ...]:
-        """Merge files of vectors in the same way; give the names of those that count."""
+        """Merge files of vectors in the same way; give the names of those that count: as wide as the last, which is the newest."""
         _whole, index = _opened(self.place, None, manifest, self._open)
         rows = [np.flatnonzero(where >= 0) for where in index.where()]
-        files = [(len(some), name, some) for name, some in zip(index.files, rows, strict=True) if len(some)]
+        wide = {name: file.matrix.width for name, file in index.files.items()}
+        files = [(len(some), name, some) for name, some in zip(index.files, rows, strict=True)
+                 if len(some) and wide[name] == wide[next(reversed(wide))]]  # fmt: skip
         files.sort(key=lambda file: -file[0])
         chosen = set(_small([size for size, _name, _some in files]))
         chosen |= {at for at, (size, name, _some) in enumerate(files) if size * 2 < index.files[name].matrix.count}
@@ -315,13 +340,9 @@ def _parts(held: Iterable[_Held]) -> tuple[Part, ...]:
 
 def _take_out(held: Iterable[_Held], paths: Sequence[str]) -> None:
     """Mark what has one of these paths as gone."""
+    wanted = frozenset(paths)
     for one in held:
-        if len(paths) * _FEW > one.segment.count:
-            wanted = set(paths)
-            numbers = [number for number, path in enumerate(one.segment.paths()) if path in wanted]
-        else:
-            numbers = [number for number in map(one.segment.number_of, paths) if number >= 0]
-        one.live[numbers] = False
+        one.live[one.segment.numbers_of(wanted)] = False
 
 
 def _small(sizes: Sequence[int]) -> range:

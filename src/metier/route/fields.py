@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import normalize
 
-from metier.route.words import counts
+from metier.route.words import counts, plain_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,11 +27,13 @@ _LINE = re.compile(r"^(?:#{1,6} (?P<title>[^\n]*)| {0,3}(?P<fence>`{3,}|~{3,})(?
 
 
 class Counted(NamedTuple):
-    """A skill's words: how often each field has each, which of them stand in a heading, and how long each field is."""
+    """A skill's words: how often each field has each, which stand in a heading, how long each field is, and those of the name."""
 
     counts: tuple[dict[str, int], dict[str, int], dict[str, int], dict[str, int]]
     headed: frozenset[str]
     lengths: tuple[int, ...]
+    named: frozenset[str]
+    """As they are written, where all others are stems."""
 
 
 def counted(text: Text) -> Counted:
@@ -40,12 +43,12 @@ def counted(text: Text) -> Counted:
     headed = frozenset(counts("\n".join(titles(text.body))).keys() & found[BODY].keys())
     lengths = (*(sum(one.values()) for one in found), len(headed))
     tags.update({EXACT + tag: 1 for tag in map(exact, text.tags)})  # a filter is no word: it makes the field no longer
-    return Counted(found, headed, lengths)
+    return Counted(found, headed, lengths, frozenset(plain_words(text.name)))
 
 
 def exact(tag: str) -> str:
     """Give a tag in the form in which two tags are the same."""
-    return " ".join(tag[:LONGEST_TAG].casefold().split())
+    return " ".join(normalize("NFC", normalize("NFD", tag[:LONGEST_TAG]).casefold()).split())
 
 
 def titles(body: str) -> Iterable[str]:

@@ -12,6 +12,8 @@ from __future__ import annotations
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
+from metier.route.words import telling
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -39,7 +41,8 @@ SLIGHT = 0.5
 BEHIND = 1e-6
 """By how much what was not read stays behind what was: more than the last digits of two sums can differ."""
 LONG_TRIGGER = 24
-"""Characters of a phrase from which on it counts in full: a skill that claims the word `a` gains nothing by it."""
+"""Characters of a phrase from which on it counts in full: a skill that claims the word `a` gains nothing by it, nor one that
+claims what stands in every request."""
 
 _WORDS = {"name": 0.26, "description": 0.22, "tags": 0.1, "headings": 0.04, "body": 0.46, "coverage": 0.03, "trigger": 1.0}
 _MEANING = {
@@ -79,7 +82,7 @@ def features(signals: Mapping[str, float], phrase: str = "", seen: Reading | Non
     """
     asked = signals.get("asked", 0.0) or 1.0
     found = {name: signals.get(name, 0.0) / (asked if name in WORDY else 1.0) for name in ENGINE}
-    found["trigger"] = min(len(phrase), LONG_TRIGGER) / LONG_TRIGGER
+    found["trigger"] = min(telling(phrase), LONG_TRIGGER) / LONG_TRIGGER
     if seen is not None:
         found.update({name: getattr(seen, name) for name in READ})
     return found
@@ -100,21 +103,25 @@ def total(why: Mapping[str, float]) -> float:
     return fsum(why.values())
 
 
-def joined(read: Iterable[tuple[str, Scored, float]], unread: Iterable[tuple[str, Scored]]) -> dict[str, Scored]:
+def joined(read: Iterable[tuple[str, Scored, float]], *tiers: Iterable[tuple[str, Scored]]) -> dict[str, Scored]:
     """Put skills that were read and those that were not on one scale, by path.
 
     Those that were read come with their score of before. What was not read is taken to fit its passages no better than the least
-    of those that were: reading more of them changes nothing about the order of the others.
+    of those that were: reading more of them changes nothing about the order of the others. In the same way each tier of what was
+    not read stays behind the one before.
     """
     read = list(read)
     found = {path: one for path, one, _before in read}
-    if not read:
-        return dict(unread)
-    gain, floor = min(one.score - before for _path, one, before in read), min(one.score for one in found.values())
-    for path, one in unread:
-        why = {**one.why, "passage": one.why["passage"] + min(gain, floor - one.score) - BEHIND}
-        found[path] = Scored(total(why), why)
+    gain = min((one.score - before for _path, one, before in read), default=0.0)
+    for tier in tiers:
+        floor = min((one.score for one in found.values()), default=None)
+        found.update((path, one if floor is None else _held_back(one, gain, floor)) for path, one in tier)
     return found
+
+
+def _held_back(one: Scored, gain: float, floor: float) -> Scored:
+    why = {**one.why, "passage": one.why["passage"] + min(gain, floor - one.score) - BEHIND}
+    return Scored(total(why), why)
 
 
 def on_one_scale(found: Mapping[str, Scored]) -> dict[str, Scored]:
@@ -133,7 +140,7 @@ def _divided(one: Scored, best: float) -> Scored:
 def fits(signals: Mapping[str, float], phrase: str = "") -> bool:
     """Tell whether anything speaks for a skill: an engine gives the nearest by meaning, however far they are."""
     near = signals.get("vector", 0.0) >= FAINT
-    return near or bool(phrase) or any(signals.get(name, 0.0) > 0 for name in WORDY)
+    return near or telling(phrase) > 0 or any(signals.get(name, 0.0) > 0 for name in WORDY)
 
 
 def is_empty(found: Mapping[str, float]) -> bool:

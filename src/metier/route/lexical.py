@@ -115,7 +115,7 @@ class Index:
         found = self._terms.get(key)
         if found is None:
             found = self._looked_up(words, columns, weight)
-            self._held += LEAST_HELD + sum(size for size in found.sizes[:COLUMNS] if size <= self._most)
+            self._held += LEAST_HELD + sum(len(one.documents) for row in found.lists for one in row if isinstance(one, Few))
             if self._held > MOST_HELD:
                 self._terms, self._held = {}, 0
             self._terms[key] = found
@@ -154,13 +154,6 @@ class Index:
 
     # --- documents
 
-    def best(self, terms: Sequence[Term], allowed: Sequence[Numbers | None], limit: int) -> list[Place]:
-        """Give the documents whose fields say most for them in all; of those that draw at the end, the first by path."""
-        found = self.likely(terms, allowed, limit)
-        if len(found) <= limit:
-            return found
-        return self.first([self._totals(terms, part, found) for part in range(len(self.parts))], limit)
-
     def likely(self, terms: Sequence[Term], allowed: Sequence[Numbers | None], limit: int) -> list[Place]:
         """Give a few times as many documents as are wanted: the best of all are among them."""
         if limit <= 0:
@@ -180,12 +173,6 @@ class Index:
             numbers = _highest(scores, limit)
             found.append((numbers, scores[numbers]))
         return self.first(found, limit)
-
-    def _totals(self, terms: Sequence[Term], part: int, places: Sequence[Place]) -> tuple[Numbers, Numbers]:
-        """Give those of some documents that lie in a segment, and what their fields say in all."""
-        numbers: Numbers = np.array(sorted(place.number for place in places if place.part == part), np.int64)
-        signals = self.signals(terms, part, numbers)
-        return numbers, total(signals)
 
     def first(self, found: Sequence[tuple[Numbers, Numbers]], limit: int) -> list[Place]:
         """Give those with the highest scores, of the numbers and scores in each segment."""
@@ -210,6 +197,7 @@ class Index:
                         often, documents = _STEPS[one.halves], one.documents
                         factor = np.float32(term.weight * self.rarity(term.sizes[column]) * (K1 + 1))
                         one.gains = documents, factor * often / (often + self._all_norms(part, column)[documents])
+                        self._held += len(documents)
                     documents, gains = one.gains
                     scores[documents] += gains
         return scores

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from metier.route import postings
-from metier.route.fields import BODY, NAME, counted
+from metier.route import named, postings
+from metier.route.fields import BODY, counted
 from metier.route.segment import Document, encoded, laid_out
 from metier.route.vocabulary import COLUMNS, WIDTH, Written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from metier.route.named import Names
     from metier.route.postings import Numbers
     from metier.route.segment import Segment
     from metier.wanted import Text
@@ -43,7 +44,7 @@ class _Heap:
     """Skills that were counted and not yet sorted."""
 
     def __init__(self) -> None:
-        self.documents: dict[str, tuple[Document, list[tuple[Numbers, Numbers]]]] = {}
+        self.documents: dict[str, tuple[Document, frozenset[str], list[tuple[Numbers, Numbers]]]] = {}
         self.words: dict[str, int] = {}
         self.size = 0
 
@@ -60,22 +61,23 @@ class _Heap:
             columns.append((terms, halves))
             self.size += len(terms)
         document = Document(encoded(text.path), text.stamp, text.triggers, found.lengths)
-        self.documents[text.path] = document, columns
+        self.documents[text.path] = document, found.named, columns
 
     def made(self) -> bytes:
         """Sort everything, and make a segment of it."""
         words = sorted((word.encode("utf-8", "surrogatepass"), number) for word, number in self.words.items())
         ranks = np.empty(len(words), np.int64)
         ranks[[number for _word, number in words]] = np.arange(len(words))
-        documents, parts = [], []
+        documents, names, parts = [], [], []
         for number, path in enumerate(sorted(self.documents)):
-            document, columns = self.documents[path]
+            document, name, columns = self.documents[path]
             documents.append(document)
+            names.append(name)
             for column, (terms, halves) in enumerate(columns):
                 parts.append(postings.packed(ranks[terms], column, np.full(len(terms), number), halves))
         written = _Lists(len(documents))
         written.add([word for word, _number in words], np.concatenate(parts))
-        return written.made(documents)
+        return written.made(documents, named.names_of(names))
 
 
 class _Lists:
@@ -86,7 +88,6 @@ class _Lists:
         self.vocabulary = Written()
         self.data: list[bytes] = []
         self.halves: list[Numbers] = []
-        self.names: list[bytes] = []
 
     def add(self, words: list[bytes], found: Numbers) -> None:
         """Add words that come after all others, and the postings that refer to them by their place."""
@@ -99,14 +100,13 @@ class _Lists:
         np.add.at(rows[:, -1], np.repeat(lists.terms, lists.sizes)[headed], 1)
         used = np.flatnonzero(rows[:, :COLUMNS].any(axis=1))  # a word of which every document is gone has no list
         self.vocabulary.add([words[number] for number in used], rows[used])
-        self.names += [words[number] for number in np.flatnonzero(rows[:, NAME])]
         self.data.append(lists.data)
         self.halves.append(lists.halves)
 
-    def made(self, documents: Sequence[Document]) -> bytes:
+    def made(self, documents: Sequence[Document], names: Names) -> bytes:
         """Put the segment together."""
         halves = postings.squeezed(np.concatenate([np.zeros(0, np.uint8), *self.halves]))
-        return laid_out(documents, self.vocabulary.parts(), b"".join(self.data), halves, self.names)
+        return laid_out(documents, self.vocabulary.parts(), b"".join(self.data), halves, names)
 
 
 def merged(segments: Sequence[tuple[Segment, Numbers]]) -> bytes:
@@ -121,7 +121,8 @@ def merged(segments: Sequence[tuple[Segment, Numbers]]) -> bytes:
     written = _Lists(len(rows))
     for low, high in _stretches([segment for segment, _live in segments]):
         written.add(*_gathered([segment for segment, _live in segments], numbers, low, high))
-    return written.made([row[-1] for row in rows])
+    names = named.merged([(segment.names(), new) for (segment, _live), new in zip(segments, numbers, strict=True)])
+    return written.made([row[-1] for row in rows], names)
 
 
 def _stretches(segments: Sequence[Segment]) -> Iterator[tuple[bytes, bytes | None]]:

@@ -49,6 +49,9 @@ class Memory:
         """Go on: nobody else sees what this process holds."""
         yield
 
+    def rest(self) -> None:
+        """Hold on: there is no other copy."""
+
     def drop(self, names: Iterable[str]) -> None:
         """Forget files."""
         for name in names:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from metier.route.patterns import MOST_CHARS, Pattern, PatternError
+from metier.route.patterns import MOST_CHARS, Budget, Pattern, PatternError
 from metier.standard.names import lookup_key, one_line
 
 if TYPE_CHECKING:
@@ -98,6 +98,8 @@ class Switches(NamedTuple):
     """Names of skills that are not to fire."""
     until: Mapping[str, str] = {}
     """Names of skills that are not to fire before a time, in ISO 8601; one without a zone is in UTC."""
+    silence: str = ""
+    """Why no skill is to fire at all, where it cannot be known which of them are muted."""
 
 
 class Observed(NamedTuple):
@@ -107,8 +109,11 @@ class Observed(NamedTuple):
     path: str
     key: str
     outcome: Outcome
+    """`unreadable`, `killed`, `unmatched`, `muted`, `cooling`, `refused` or `fired`: the first of these steps that it met."""
     events: tuple[str, ...]
+    """What is told of it, in the order in which it happened."""
     reason: str = ""
+    """Why it did not fire, in words; nothing when it did, or was not met."""
 
 
 class Memory:
@@ -129,10 +134,17 @@ def read(name: str, path: str, raw: object, *, destructive: bool = False, home: 
     """Read what a skill declares; `home` is what `~` stands for in the pattern of a file."""
     try:
         cooldown, confirm, harms, condition = _parts(raw, home)
+        assert isinstance(raw, dict)
+        return Watched(name, path, key_of(name, raw), condition, cooldown, confirm, harms or destructive)
     except PatternError as fault:
-        return Unread(name, path, f"the observation trigger of '{name}' is ignored: {fault}")
-    assert isinstance(raw, dict)
-    return Watched(name, path, key_of(name, raw), condition, cooldown, confirm, harms or destructive)
+        return unread(name, path, str(fault))
+    except Exception as fault:  # noqa: BLE001 - whatever a stranger has thought of, other skills have their triggers too
+        return unread(name, path, f"it cannot be read ({type(fault).__name__})")
+
+
+def unread(name: str, path: str, why: str) -> Unread:
+    """Say that the trigger of a skill does not count, and why."""
+    return Unread(name, path, f"the observation trigger of '{name}' is ignored: {why}")
 
 
 def _parts(raw: object, home: str) -> tuple[int, bool, bool, Condition]:
@@ -189,7 +201,7 @@ def _compound(pattern: object, home: str, where: str, count: list[int], depth: i
     if not isinstance(pattern, dict):
         raise PatternError(f"{where}pattern of a compound must be a dict with op and children")
     _exactly(pattern, ("op", "children"), f"{where}pattern")
-    if pattern["op"] not in {"and", "or"} or not isinstance(pattern["op"], str):
+    if not isinstance(pattern["op"], str) or pattern["op"] not in {"and", "or"}:
         raise PatternError(f"{where}op must be 'and' or 'or'")
     children = pattern["children"]
     if not isinstance(children, (list, tuple)) or not children:
@@ -219,10 +231,11 @@ def _check_time(pattern: str, where: str) -> None:
 # --- matching
 
 
-def is_met(condition: Condition, seen: Observation, now: datetime) -> bool:
-    """Tell whether what was seen is what a condition asks for."""
+def is_met(condition: Condition, seen: Observation, now: datetime, budget: Budget | None = None) -> bool:
+    """Tell whether what was seen is what a condition asks for; all patterns of one trigger share what may be spent on them."""
+    budget = budget or Budget()
     if condition.type == "compound":
-        met = (is_met(child, seen, now) for child in condition.children)
+        met = (is_met(child, seen, now, budget) for child in condition.children)
         return all(met) if condition.all else any(met)
     if condition.type == "time":
         clock = (now.minute, now.hour, now.day, now.month, now.weekday())
@@ -230,7 +243,7 @@ def is_met(condition: Condition, seen: Observation, now: datetime) -> bool:
     if condition.type == "file_change":
         return any(_is_named(path[:MOST_PATH], condition.text) for path in seen.files[:MOST_FILES])
     text = seen.window if condition.type == "window_title_match" else seen.clipboard
-    return bool(text) and condition.pattern is not None and condition.pattern.found_in(text or "")
+    return bool(text) and condition.pattern is not None and condition.pattern.found_in(text or "", budget)
 
 
 def _is_named(path: str, pattern: str) -> bool:
@@ -280,6 +293,8 @@ def _decided(
 def _muted(name: str, now: datetime, switches: Switches) -> str:
     """Say why a skill is not to fire; nothing when it may. A time that cannot be read is never over."""
     wanted = lookup_key(name)
+    if switches.silence:
+        return switches.silence
     if any(lookup_key(one) == wanted for one in switches.muted):
         return "muted_skills"
     for one, text in switches.until.items():

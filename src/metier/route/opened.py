@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     _Sorted: TypeAlias = tuple[float, float, str, Candidate]
     """A candidate after what it is sorted by."""
 
-_FEW = 16
-"""Paths are looked for one by one when there are so many times fewer of them than documents."""
+_MASKS = 4
+"""Sets of paths whose masks are remembered."""
 
 
 class _Seen(NamedTuple):
@@ -36,6 +36,14 @@ class _Seen(NamedTuple):
     numbers: Numbers
     signals: dict[str, Numbers]
     totals: Numbers
+
+
+class _Masked(NamedTuple):
+    """What was made of a set of paths that may be answered and one of those that may not."""
+
+    among: frozenset[str] | None
+    without: frozenset[str]
+    masks: list[Numbers | None]
 
 
 class Opened:
@@ -54,17 +62,18 @@ class Opened:
         counts = [segment.count for _name, segment, _live in parts]
         self.starts: Numbers = np.cumsum([0, *counts])
         self._known: dict[str, bytes] | None = None
-        self._masked: tuple[frozenset[str] | None, frozenset[str], list[Numbers | None]] | None = None
+        self._masked: tuple[_Masked, ...] = ()
         self._where: list[Numbers] | None = None
         self._held: list[Numbers] | None = None
 
     def known(self) -> dict[str, bytes]:
         """Give the stamp of every skill by its path."""
         if self._known is None:
-            self._known = {}
+            known: dict[str, bytes] = {}  # put in place when it is whole: others may be asking
             for segment, live in self.index.parts:
                 rows = zip(segment.paths(), segment.stamps(), strict=True)
-                self._known.update(rows if live is None else compress(rows, live.tolist()))
+                known.update(rows if live is None else compress(rows, live.tolist()))
+            self._known = known
         return self._known
 
     def triggers(self) -> dict[str, tuple[str, ...]]:
@@ -111,7 +120,7 @@ class Opened:
         """Make candidates of some documents, each with what it is sorted by."""
         numbers = seen.numbers[chosen]
         signals = {name: column[chosen] for name, column in seen.signals.items()}
-        signals["vector"], signals["passage"] = self._cosines(asked, numbers + self.starts[part], means=means)
+        signals["vector"] = self._cosines(asked, numbers + self.starts[part], means=means)
         paths = map(self.index.parts[part][0].path, numbers.tolist())
         rows = zip(*(column.tolist() for column in signals.values()), strict=True)
         order = (-seen.totals[chosen]).tolist(), (-signals["vector"]).tolist(), paths, rows
@@ -126,15 +135,17 @@ class Opened:
         return masks
 
     def _masks(self, among: frozenset[str] | None, without: frozenset[str]) -> list[Numbers | None]:
-        if self._masked is None or self._masked[0] is not among or self._masked[1] is not without:
-            masks: list[Numbers | None] = [live for _segment, live in self.index.parts]
-            for part, (segment, _live) in enumerate(self.index.parts):
-                if among is not None:
-                    masks[part] = _both(masks[part], _mask(segment, among))
-                if without:
-                    masks[part] = _both(masks[part], ~_mask(segment, without))
-            self._masked = among, without, masks
-        return self._masked[2]
+        for known in self._masked:
+            if known.among is among and known.without is without:
+                return known.masks
+        masks: list[Numbers | None] = [live for _segment, live in self.index.parts]
+        for part, (segment, _live) in enumerate(self.index.parts):
+            if among is not None:
+                masks[part] = _both(masks[part], _mask(segment, among))
+            if without:
+                masks[part] = _both(masks[part], ~_mask(segment, without))
+        self._masked = (_Masked(among, without, masks), *self._masked[: _MASKS - 1])
+        return masks
 
     # --- vectors
 
@@ -161,30 +172,31 @@ class Opened:
         return self._where
 
     def likeness(self, paths: Sequence[str], model: str) -> Floats:
-        """Give the cosine of the cards of each two of these skills; NaN where one of the two has no vectors."""
-        cards = [self._card(path, model) for path in paths]
-        width = max((len(card) for card in cards if card is not None), default=0)
-        rows: Floats = np.array([np.full(width, np.nan) if card is None else card for card in cards]).reshape(len(paths), width)
+        """Give the cosine of each two of these skills; NaN where one of the two has no vector."""
+        found = [self._vector(path, model) for path in paths]
+        width = max((len(vector) for vector in found if vector is not None), default=0)
+        none = np.full(width, np.nan)
+        rows: Floats = np.array([none if vector is None else vector for vector in found]).reshape(len(paths), width)
         return rows @ rows.T if width else np.full((len(paths), len(paths)), np.nan)
 
     def neighbours(self, path: str, limit: int, among: frozenset[str], model: str) -> list[tuple[str, float]]:
-        """Give those of some skills whose cards lie nearest to that of another, the nearest first."""
-        card = self._card(path, model)
-        if card is None or limit <= 0:
+        """Give those of some skills that lie nearest to another, the nearest first."""
+        vector = self._vector(path, model)
+        if vector is None or limit <= 0:
             return []
-        near = self._nearest(card, limit + 1, self._masks(among, frozenset()), means=bool(card.any()))
+        near = self._nearest(vector, limit + 1, self._masks(among, frozenset()), means=bool(vector.any()))
         found = sorted((-cosine, self.index.path(place)) for cosine, place in near)
         return [(other, -cosine) for cosine, other in found if other != path][:limit]
 
-    def _card(self, path: str, model: str) -> Floats | None:
-        """Give the vector of a skill's card, where there is one."""
+    def _vector(self, path: str, model: str) -> Floats | None:
+        """Give the vector of a skill, where there is one."""
         found = self.find(path) if not model or model == self.manifest.model else None
         if found is None:
             return None
         for file, rows in zip(self.files.values(), self._rows(), strict=True):
             row = rows[self.starts[found.part] + found.number]
             if row >= 0:
-                return file.matrix.cards(np.array([row]))[0]
+                return file.matrix.vectors(np.array([row]))[0]
         return None
 
     def _comparable(self, vector: Floats | None, model: str) -> bool:
@@ -195,7 +207,7 @@ class Opened:
         return bool(vector.any()) and all(file.matrix.width == vector.size for file in self.files.values())
 
     def _nearest(self, vector: Floats, limit: int, allowed: Sequence[Numbers | None], *, means: bool) -> list[tuple[float, Place]]:
-        """Give the documents whose cards lie nearest; of those that draw at the end, the first by path."""
+        """Give the documents that lie nearest; of those that draw at the end, the first by path."""
         if limit <= 0 or not means:
             return []
         places, cosines = [], []
@@ -216,22 +228,23 @@ class Opened:
     def _held_by(self) -> list[tuple[VectorFile, Numbers]]:
         return list(zip(self.files.values(), self.where(), strict=True))
 
-    def _cosines(self, asked: Asked, places: Numbers, *, means: bool) -> tuple[Numbers, Numbers]:
-        """Give the cosine of each document's card and of its best passage; nothing where there are no vectors."""
-        cards, passages = np.zeros(len(places)), np.zeros(len(places))
+    def _cosines(self, asked: Asked, places: Numbers, *, means: bool) -> Numbers:
+        """Give the cosine of each document; nothing where there are no vectors."""
+        found: Numbers = np.zeros(len(places))
         for file, rows in zip(self.files.values(), self._rows(), strict=True) if means else ():
             has = np.flatnonzero(rows[places] >= 0)
-            cards[has], passages[has] = file.matrix.cosines(asked.vector, rows[places[has]])
-        return cards, passages
+            found[has] = file.matrix.near(asked.vector, rows[places[has]])
+        return found
 
     def _rows(self) -> list[Numbers]:
         """Tell of every file which of its rows each document has there; -1 for none."""
         if self._held is None:
-            self._held = []
+            held = []
             for where in self.where():
-                rows: Numbers = np.full(self.starts[-1], -1, np.int64)
+                rows: Numbers = np.full(self.starts[-1], -1, np.int32)
                 rows[where[where >= 0]] = np.flatnonzero(where >= 0)
-                self._held.append(rows)
+                held.append(rows)
+            self._held = held
         return self._held
 
     def _places(self, places: Numbers) -> list[Place]:
@@ -258,11 +271,8 @@ def _both(mask: Numbers | None, other: Numbers) -> Numbers:
 
 def _mask(segment: Segment, among: frozenset[str]) -> Numbers:
     """Tell which documents of a segment have one of these paths."""
-    if len(among) * _FEW > segment.count:
-        return np.fromiter((path in among for path in segment.paths()), np.bool_, segment.count)
     mask: Numbers = np.zeros(segment.count, np.bool_)
-    numbers = [segment.number_of(path) for path in among]
-    mask[[number for number in numbers if number >= 0]] = True
+    mask[segment.numbers_of(among)] = True
     return mask
 
 

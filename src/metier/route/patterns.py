@@ -7,6 +7,7 @@ patterns are made of: characters, classes, groups, alternatives, repeats, `^ $ \
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 MOST_CHARS = 500
@@ -16,17 +17,34 @@ MOST_TEXT = 10_000
 MOST_STEPS = 2_000
 """Parts of a pattern after its repeats are written out."""
 MOST_WORK = 400_000
-"""Parts that are visited in one search; a pattern that needs more is not found."""
+"""Characters and parts that are visited in one search, or in several that share a budget; what needs more is not found."""
 MOST_DEPTH = 20
-_MOST_KNOWN = 5_000
+MOST_KNOWN = 100_000
+"""Ways that are remembered of one pattern, all steps together."""
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "0": "\0", "a": "\a"}
 _PLACES = {"b": "b", "B": "B", "A": "^", "Z": "Z"}
 _REPEATS = {"*": (0, None), "+": (1, None), "?": (0, 1)}
+_COUNTED = re.compile(r"\{(?!\})([0-9]*)(?:(,)([0-9]*))?\}")
+_ALIKE = tuple(map(frozenset, (
+    "I\u0130\u0131", "K\u212a", "S\u017f", "\u039c\u00b5", "\u00c5\u212b", "\u00df\u1e9e", "\u0399\u0345\u1fbe",
+    "\u0390\u1fd3", "\u0392\u03d0", "\u0395\u03f5", "\u0398\u03d1\u03f4", "\u039a\u03f0", "\u03a0\u03d6", "\u03a1\u03f1",
+    "\u03a3\u03c2", "\u03a6\u03d5", "\u03a9\u2126", "\u03b0\u1fe3", "\u0412\u1c80", "\u0414\u1c81", "\u041e\u1c82",
+    "\u0421\u1c83", "\u0422\u1c84\u1c85", "\u042a\u1c86", "\u0462\u1c87", "\ua64a\u1c88", "\u1e60\u1e9b", "\ufb05\ufb06",
+)))  # fmt: skip
+"""Letters that differ in case alone, though the one is not what the other becomes as a capital or as a small letter."""
 
 
 class PatternError(ValueError):
     """A pattern that is not searched for; its text says why."""
+
+
+class Budget:
+    """What searches may still cost, those together that are handed the same one."""
+
+    def __init__(self, left: int = MOST_WORK) -> None:
+        """Begin with all of it."""
+        self.left = left
 
 
 class _Chars(NamedTuple):
@@ -36,12 +54,25 @@ class _Chars(NamedTuple):
     ranges: tuple[tuple[str, str], ...]
     classes: str = ""
 
-    def has(self, char: str, *, any_case: bool) -> bool:
-        forms = {char, char.lower(), char.upper()} if any_case else {char}
-        return self.negated != any(self._holds(form) for form in forms)
+    def has(self, char: str, forms: frozenset[str]) -> bool:
+        """Tell whether a character is in the set, or another of its forms in one of the ranges."""
+        held = any(low <= form <= high for low, high in self.ranges for form in forms)
+        return self.negated != (held or any(_is_of(char, one) for one in self.classes))
 
-    def _holds(self, char: str) -> bool:
-        return any(low <= char <= high for low, high in self.ranges) or any(_is_of(char, one) for one in self.classes)
+
+def _cases(chars: frozenset[str]) -> frozenset[str]:
+    """Give characters with what each becomes as a small letter and as a capital, where that is one letter too."""
+    found = {form for char in chars for form in (char, char.lower(), char.upper(), char.title())}
+    return frozenset(form for form in found if len(form) == 1)
+
+
+def _forms(char: str) -> frozenset[str]:
+    """Give all that a character may be where case does not count."""
+    found = _cases(_cases(frozenset(char)))
+    for group in _ALIKE:
+        if not found.isdisjoint(group):
+            found |= _cases(_cases(group))
+    return found
 
 
 def _is_of(char: str, one: str) -> bool:
@@ -98,7 +129,7 @@ class _Reader:
             return ("at", char)
         if char == "\\":
             return ("at", _PLACES[self.take()]) if self.peek() in _PLACES and self.peek() else ("set", self.escaped())
-        if char in "*+?":
+        if char in "*+?" or (char == "{" and _COUNTED.match(self.text, self.at - 1)):
             raise PatternError(f"there is nothing to repeat before '{char}'")
         return ("set", _Chars(negated=False, ranges=((char, char),)))
 
@@ -127,16 +158,16 @@ class _Reader:
         if found is not None:
             if self.peek() == "?":  # found sooner or later, it is found
                 self.take()
-            if self.peek() in {"*", "+", "?"}:
+            if self.peek() in _REPEATS or _COUNTED.match(self.text, self.at):
                 raise PatternError("a repeat is repeated")
         return found
 
     def counted(self) -> tuple[int, int | None] | None:
-        inside = self.text[self.at + 1 : self.at + 12].partition("}")
-        low, comma, high = inside[0].partition(",")
-        if not inside[1] or not all(part.isdecimal() and part.isascii() for part in (low, high) if part) or not (low or high):
+        found = _COUNTED.match(self.text, self.at)
+        if found is None:
             return None  # then the brace is a brace
-        self.at += len(inside[0]) + 2
+        self.at = found.end()
+        low, comma, high = found.groups()
         least = int(low or 0)
         most = (int(high) if high else None) if comma else least
         if max(least, most or 0) > MOST_STEPS or (most is not None and most < least):
@@ -204,7 +235,9 @@ class Pattern:
         self._steps: list[tuple[Any, ...]] = [("found",)]
         self._count = 0
         self._start = self._laid(found, 0)
-        self._known: dict[tuple[frozenset[int], int, str], frozenset[int] | None] = {}
+        self.known: dict[tuple[frozenset[int], int, str], frozenset[int] | None] = {}
+        """Where a step led that was taken before."""
+        self._held = 0
 
     def _laid(self, part: tuple[Any, ...], after: int) -> int:
         """Lay a part out before a step; give the step that it begins with."""
@@ -235,34 +268,46 @@ class Pattern:
         self._steps.append(step)
         return len(self._steps) - 1
 
-    def found_in(self, text: str) -> bool:
-        """Tell whether the pattern is found anywhere in the first part of a text."""
-        ways, work, before = frozenset((self._start,)), 0, ""
+    def found_in(self, text: str, budget: Budget | None = None) -> bool:
+        """Tell whether the pattern is found anywhere in the first part of a text, for as much as that may cost."""
+        budget = budget or Budget()
+        ways, before = frozenset((self._start,)), ""
         for at in range(min(len(text), MOST_TEXT) + 1):
             char = text[at : at + 1]
             key = ways, _place(before, char, last=at >= len(text) - 1), char
-            if key not in self._known:
-                work += len(self._steps)
-                if work > MOST_WORK:
-                    return False
-                if len(self._known) >= _MOST_KNOWN:
-                    self._known.clear()
-                self._known[key] = self._next(*key)
-            after = self._known[key]
+            budget.left -= 1 if key in self.known else len(self._steps)
+            if budget.left < 0:
+                return False
+            after = self.known[key] if key in self.known else self._learned(key)
             if after is None:
                 return True
             ways, before = after, char
         return False
 
+    def _learned(self, key: tuple[frozenset[int], int, str]) -> frozenset[int] | None:
+        """Take a step for the first time, and remember where it led."""
+        found = self._next(*key)
+        self._held += len(found or ()) + 1
+        if self._held > MOST_KNOWN:
+            self.known.clear()
+            self._held = len(found or ()) + 1
+        self.known[key] = found
+        return found
+
     def _next(self, ways: frozenset[int], place: int, char: str) -> frozenset[int] | None:
         """Give where all ways lead with one more character; nothing when one of them is at its end."""
         waiting, seen, found = list(ways), set(ways), {self._start}
+        forms = _forms(char) if self._any_case and char else frozenset((char,))
+        held: dict[int, bool] = {}  # a part that is repeated is written out many times, and each time the same set
         while waiting:
             step = self._steps[waiting.pop()]
             if step[0] == "found":
                 return None
             if step[0] == "set":
-                if char and step[1].has(char, any_case=self._any_case):
+                known = held.get(id(step[1]))
+                if known is None:
+                    known = held[id(step[1])] = bool(char) and step[1].has(char, forms)
+                if known:
                     found.add(step[2])
                 continue
             nexts = step[1] if step[0] == "ways" else (step[2],) if place & _HOLDS[step[1]] else ()

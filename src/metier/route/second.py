@@ -12,7 +12,7 @@ from itertools import compress, count, pairwise
 from math import fsum, log
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.route.words import roots, stem, words
+from metier.route.words import SAY_NOTHING, roots, stem, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -31,12 +31,6 @@ MOST_TERMS = 64
 """Words of a task that are looked for."""
 APART = 8
 """Words between two that no longer stand together."""
-SAY_NOTHING = frozenset(words(
-    "a an and any are as at be been but by can could did do does for from get give had has have help how i if in into is it its "
-    "let like make may me my need no not of on or our please should so some tell than that the their them then there these they "
-    "this to up us use want was we were what when where which who why will with would you your"
-))  # fmt: skip
-"""Words that are in every request, whatever it is about."""
 
 _STAYS = frozenset(b"0123456789abcdefghijklmnopqrstuvwxyz+#")
 _PLAIN = bytes(code if code in _STAYS else 32 for code in bytes(range(256)).lower())

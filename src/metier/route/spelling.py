@@ -35,9 +35,8 @@ class Spellings:
         bits = np.where(codes > 0, np.uint64(1) << (codes & np.uint32(_BITS)).astype(np.uint64), np.uint64(0))
         self.letters: Numbers = np.bitwise_or.reduce(bits, axis=1)
 
-    def near(self, word: str) -> tuple[int, list[str]]:
-        """Give the words that take the fewest slips to become `word`, and how many that is; none when it takes too many."""
-        most = slips_allowed(word)
+    def near(self, word: str, most: int) -> tuple[int, list[str]]:
+        """Give the words that take the fewest slips to become `word`, and how many that is; none when it takes more than `most`."""
         own = 0
         for letter in word:
             own |= 1 << (ord(letter) & _BITS)

@@ -1,8 +1,9 @@
 """Trigger phrases: which of them stand in a task, whose they are, and who takes the task. Pure.
 
 A phrase stands in a task when its words do, whole, side by side and in their order, whatever their case (CO-12). `c++` and `c#`
-are words of their own; a phrase that begins or ends in a sign, as `.net` does, is not found inside `example.net`. Scripts that
-put no spaces between words have no such borders: there a phrase is found wherever it is written.
+are words of their own, as is whatever else one or two letters make with such signs; after a longer word they are mere signs, so
+that `issue` stands in `issue#5`. A phrase that begins or ends in a sign, as `.net` does, is not found inside `example.net`. Scripts
+that put no spaces between words have no such borders: there a phrase is found wherever it is written.
 """
 
 from __future__ import annotations
@@ -33,14 +34,16 @@ _MARKS_KEPT = 30
 """Marks upon one letter that count, as in Unicode's own stream-safe form: putting a run of them in order takes quadratic time."""
 _AT_THE_CUT = 3
 """Words at the end of a cut task that may be halves of others."""
-_ASCII_WORDS = re.compile(r"[a-z0-9_]+(?:\+\+|#(?!#))?| |[^ ]")
-_CLASSES = re.compile(r"w[wm]*(?:\+\+|#(?!#))?m*| |.m*", re.DOTALL)
+_ASCII_WORDS = re.compile(r"[a-z0-9_]{1,2}(?:\+\+|#(?!#))|[a-z0-9_]+| |[^ ]")
+_CLASSES = re.compile(r"wm*(?:wm*)?(?:\+\+|#(?!#))m*|w[wm]*| |.m*", re.DOTALL)
 _DENSE = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u312f\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
                     "\U00020000-\U0003ffff]")  # fmt: skip
 """Scripts that put no spaces between words, or that write endings onto them."""
 _CONTROLS = dict.fromkeys([*range(32), 127], " ")
 _SPELLINGS = str.maketrans("\u2018\u2019\u02bc\u2010\u2011\u2012\u2013\u2014\u2212", "'''------")
 """What a keyboard or an editor puts in the place of a plain sign."""
+_DOTTED = "i\u0307"
+"""What is left of the Turkish capital once it is a small letter, which has its dot already."""
 _SIGNS = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~")
 
 
@@ -181,6 +184,11 @@ def matches(phrases: Table, task: str) -> list[Match]:
     return [Match(one.name, one.path, one.phrase, -one.lesser) for one in sorted(best.values())]
 
 
+def length(phrase: str) -> int:
+    """Give the length by which phrases are put in order: that of the form in which they are compared."""
+    return len(folded(phrase))
+
+
 def _standing(phrases: Table, task: str) -> Iterator[list[_Entry]]:
     """Give the owners of each phrase that stands in a task, once. Each word is begun at once, and no further than phrases go."""
     words = _words(folded(task[:MOST_TASK]))
@@ -219,7 +227,8 @@ def folded(text: str) -> str:
     if marks:
         one = f"[{marks}]"
         text = re.sub(f"({one}{{{_MARKS_KEPT}}}){one}+", r"\1", text)
-    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    text = unicodedata.normalize("NFKC", text).casefold().replace(_DOTTED, "i")
+    text = unicodedata.normalize("NFKC", text)
     return " ".join(text.translate(_SPELLINGS).split())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
     from metier.route.postings import Numbers
     from metier.wanted import Floats
 
-FORMAT = 1
+FORMAT = 2
 _MAGIC = b"metier-means"
-_HEAD = struct.Struct("<12sIQI4x")
-"""Magic, format, number of skills, and a checksum of all that; what follows begins at a multiple of eight bytes."""
-_CHECKED = 24
+_HEAD = struct.Struct("<12sIQII")
+"""Magic, format, number of skills, a checksum of their keys and one of all that; what follows begins at a multiple of eight."""
+_CHECK = 4
 _KEY = 8
 
 
@@ -29,27 +30,38 @@ class VectorFile:
     """Vectors as they lie in a buffer, each skill's under its key."""
 
     def __init__(self, buffer: bytes | memoryview) -> None:
-        """Look at the header; whatever is not right about it is a `DamagedError`."""
+        """Look at the headers; whatever is not right about them is a `DamagedError`."""
         data = memoryview(buffer)
         if len(data) < _HEAD.size:
             raise DamagedError
-        magic, version, count, check = _HEAD.unpack(data[: _HEAD.size])
+        magic, version, count, self._check, check = _HEAD.unpack(data[: _HEAD.size])
         start = _HEAD.size + count * _KEY
-        if (magic, version, check) != (_MAGIC, FORMAT, zlib.crc32(data[:_CHECKED])) or len(data) < start:
+        if (magic, version, check) != (_MAGIC, FORMAT, zlib.crc32(data[: _HEAD.size - _CHECK])) or len(data) < start:
             raise DamagedError
-        self.keys: Numbers = np.frombuffer(data[_HEAD.size : start], "<u8")
-        try:
-            self.matrix = vectors.Matrix(data[start:])
-        except ValueError:
-            raise DamagedError from None
+        self._keys = data[_HEAD.size : start]
+        self.matrix = vectors.Matrix(data[start:])
         if self.matrix.count != count:
             raise DamagedError
+
+    @cached_property
+    def keys(self) -> Numbers:
+        """The key of each skill, if they are those that were written."""
+        if zlib.crc32(self._keys) != self._check:
+            raise DamagedError
+        return np.frombuffer(self._keys, "<u8")
+
+    def is_sound(self) -> bool:
+        """Read everything: tell whether it is what was written."""
+        try:
+            _read = self.keys, self.matrix.codes, self.matrix.taken(np.arange(self.matrix.count))
+        except DamagedError:
+            return False
+        return True
 
 
 def made(rows: Sequence[tuple[int, Floats]]) -> bytes:
     """Make a file of some skills' vectors, each under its key."""
-    packed = vectors.pack([(at, matrix) for at, (_key, matrix) in enumerate(rows)])
-    return _laid_out(np.array([key for key, _matrix in rows], "<u8"), packed)
+    return _laid_out(np.array([key for key, _vector in rows], "<u8"), vectors.pack([vector for _key, vector in rows]))
 
 
 def merged(parts: Sequence[tuple[VectorFile, Numbers]]) -> bytes:
@@ -59,6 +71,6 @@ def merged(parts: Sequence[tuple[VectorFile, Numbers]]) -> bytes:
 
 
 def _laid_out(keys: Numbers, data: bytes) -> bytes:
-    counts = _MAGIC, FORMAT, len(keys)
-    head = _HEAD.pack(*counts, zlib.crc32(_HEAD.pack(*counts, 0)[:_CHECKED]))
-    return b"".join([head, keys.astype("<u8").tobytes(), data])
+    held = keys.astype("<u8").tobytes()
+    head = _HEAD.pack(_MAGIC, FORMAT, len(keys), zlib.crc32(held), 0)[:-_CHECK]
+    return b"".join([head, zlib.crc32(head).to_bytes(_CHECK, "little"), held, data])

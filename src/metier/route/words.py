@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 LONGEST = 40
 """Characters of a word; what is longer is a hash or a line of data, and nobody asks for it."""
@@ -21,8 +22,10 @@ PIECE = 256
 KEPT = 1 << 17
 """Stems that are remembered: most words of a library are the same few thousand."""
 
-_JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_IDENTIFIER = re.compile(r"[a-z0-9][A-Z][A-Za-z0-9]*")
+_JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z](?:[a-rt-z]|s[a-z]))")
+"""Between a small letter and a capital, and before the last of several capitals; `URLs` is one word."""
+_IDENTIFIER = re.compile(r"[A-Z](?:(?<=[a-z0-9].)|(?<=[A-Z].)(?=[a-rt-z]|s[a-z]))[A-Za-z0-9]*")
+"""The rest of an identifier, from its first joint on. To begin with what is rare is fast."""
 _BEFORE = re.compile(r"[A-Za-z0-9]*\Z")
 _ANY_WORD = re.compile(r"[^\W_]+(?:\+\+|#(?!#))?")
 _STAYS = frozenset(b"0123456789abcdefghijklmnopqrstuvwxyz+#")
@@ -33,6 +36,13 @@ _PARTED = bytes(code if low != 32 else 32 for code, low in enumerate(_PLAIN))
 _DENSE = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
                     "\U00020000-\U0003ffff]+")  # fmt: skip
 """Scripts that do not put spaces between words."""
+_MARKS = frozenset({"Mn", "Mc", "Me"})
+_UNSEEN = "\u00ad\u200c\u200d"
+"""What may stand inside a word and only says how to draw it."""
+_NO_ACCENT = str.maketrans({"ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "ø": "o", "Ø": "O", "ħ": "h", "Ħ": "H",
+                            "ŧ": "t", "Ŧ": "T", "\u0131": "i", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "þ": "th", "Þ": "Th",
+                            **dict.fromkeys(_UNSEEN)})  # fmt: skip
+"""Letters that are no letter with an accent to Unicode, as they are written where there is no key for them."""
 _VOWELS = frozenset("aeiouy")
 _ENDINGS = ("ation", "ator", "at", "ion", "or", "er", "ment", "ly", "al")
 _STEM_LEAST = 4
@@ -125,19 +135,40 @@ def _mixed(text: str) -> set[str]:
 
 
 def _divided(found: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    return {word.lower(): tuple(part.lower() for part in _JOINT.split(word)) for word in sorted(found)}
+    """Give the parts of identifiers; a single character, as in `3D`, says nothing by itself."""
+    return {word.lower(): tuple(part.lower() for part in _JOINT.split(word) if len(part) > 1) for word in sorted(found)}
 
 
 def _foreign(run: str) -> list[str]:
-    """Give the words in one run of characters that are not all ASCII letters.
-
-    It is taken in pieces: to put a long run of accents in order takes the square of its length.
-    """
+    """Give the words in one run of characters that are not all ASCII letters."""
     found: list[str] = []
-    for start in range(0, len(run), PIECE):
-        for word in _ANY_WORD.findall(folded(run[start : start + PIECE]).casefold()):
-            found += (word,) if word.isascii() else _pieces(word)
+    for piece in (run,) if len(run) <= PIECE else _cut(run):
+        text = folded(piece).casefold()
+        for word in _ANY_WORD.finditer(_with_letters(text)):
+            found += _pieces(text[word.start() : word.end()])
     return found
+
+
+def _cut(run: str) -> Iterator[str]:
+    """Take a run in pieces: to put a long run of accents in order takes the square of its length.
+
+    None begins with a mark, and where words are not parted, one begins with what the last ends with: no pair is lost.
+    """
+    start = 0
+    while start + PIECE < len(run):
+        end = _base(run, start + PIECE, start + PIECE // 2)
+        yield run[start:end]
+        last = _base(run, end - 1, start + 1)
+        start = last if _DENSE.match(run, last) and _DENSE.match(run, end) else end
+    yield run[start:]
+
+
+def _base(run: str, at: int, least: int) -> int:
+    """Give the place of the character to which the mark there belongs, as long as it is not too far away."""
+    base = at
+    while base > least and unicodedata.category(run[base]) in _MARKS:
+        base -= 1
+    return base if base > least else at
 
 
 def folded(text: str) -> str:
@@ -145,24 +176,57 @@ def folded(text: str) -> str:
     if text.isascii():
         return text
     parts = unicodedata.normalize("NFKD", text)
-    return unicodedata.normalize("NFC", "".join([one for one in parts if not unicodedata.combining(one) or _is_sound(one)]))
+    kept = [one for one in parts if one.isalnum() or unicodedata.category(one) not in _MARKS or _is_sound(one)]
+    return unicodedata.normalize("NFC", "".join(kept).translate(_NO_ACCENT))
 
 
 def _is_sound(mark: str) -> bool:
-    """Tell the marks that make another letter of a Japanese or Indic one from an accent."""
-    return mark in "\u3099\u309a" or "\u0900" <= mark <= "\u0dff"
+    """Tell the marks that are vowels or make another letter, in Japanese and the scripts of southern Asia, from an accent."""
+    return (
+        "\u0900" <= mark < "\u1ab0"
+        or "\u1b00" <= mark < "\u1cd0"
+        or mark in "\u3099\u309a"
+        or "\ua800" <= mark < "\uac00"
+        or "\U00010a00" <= mark < "\U00012000"
+    )
+
+
+def _with_letters(text: str) -> str:
+    """Put a letter for each mark that is left behind another character: to a pattern it is no part of a word, to a reader it is."""
+    if text.isascii() or text.isalnum():
+        return text
+    letters, inside = [], False
+    for one in text:
+        inside = one.isalnum() or (inside and unicodedata.category(one) in _MARKS)
+        letters.append("a" if inside and not one.isalnum() else one)
+    return "".join(letters)
 
 
 def _pieces(word: str) -> list[str]:
-    """Cut what has no spaces into pairs of characters; leave any other word as it is."""
+    """Cut what has no spaces into pairs of characters, each with its marks; leave any other word as it is."""
+    if word.isascii():
+        return [word]
     found, end = [], 0
     for dense in _DENSE.finditer(word):
         if dense.start() > end:
             found.append(word[end : dense.start()])
-        run, end = dense[0], dense.end()
-        found += [run[at : at + 2] for at in range(len(run) - 1)] or [run]
+        run, end = _clusters(dense[0]), dense.end()
+        found += [one + other for one, other in pairwise(run)] or run
     if end < len(word):
         found.append(word[end:])
+    return found
+
+
+def _clusters(run: str) -> Sequence[str]:
+    """Give characters, a mark with the one that it belongs to."""
+    if run.isalnum():
+        return run
+    found: list[str] = []
+    for one in run:
+        if found and unicodedata.category(one) in _MARKS:
+            found[-1] += one
+        else:
+            found.append(one)
     return found
 
 
@@ -209,3 +273,25 @@ def _without_tense(word: str) -> str:
         if word.endswith(ending) and len(rest) >= _STEM_LEAST - 1 and not _VOWELS.isdisjoint(rest):
             return rest[:-1] if rest[-1] == rest[-2] and rest[-1] not in "lsz" else rest
     return word
+
+
+# --- words that say nothing
+
+
+SAY_NOTHING = frozenset(words(
+    "a an and any are as at be been but by can could did do does for from get give had has have help how i if in into is it its "
+    "let like make may me my need no not of on or our please should so some tell than that the their them then there these they "
+    "this to up us use want was we were what when where which who why will with would you your"
+))  # fmt: skip
+"""Words that are in every request, whatever it is about."""
+
+
+def telling(text: str) -> int:
+    """Count the characters of a text that belong to words which say something."""
+    return sum(len(run) for run in text.split() if not _says_nothing(run))
+
+
+def _says_nothing(run: str) -> bool:
+    """Tell of what stands between two spaces whether it holds only such words, or nothing but plain signs."""
+    found = words(run)
+    return all(word in SAY_NOTHING for word in found) if found else run.isascii() and not any(map(str.isalnum, run))

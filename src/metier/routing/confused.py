@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from metier.errors import UsageError
 from metier.route import confusing
-from metier.routing.upkeep import STEP, current, embedder_of, lacking
+from metier.routing.upkeep import STEP, current
 from metier.wanted import Confusion
 
 if TYPE_CHECKING:
     from metier.app import Library
-    from metier.routing.upkeep import Routed
+    from metier.ports import Engine
 
 NEIGHBOURS = 5
 """How many skills are asked for that are like a skill."""
@@ -24,14 +24,13 @@ def confusable(library: Library, least: float | None = None) -> Confusion:
     """
     from metier.usage.alike import LEAST, alike
 
-    if least is not None and not 0 < least <= 1:
-        raise UsageError(f"{least} is no share", hint="give how alike two skills must be, from above 0 to 1")
-    state = current(library)
-    cards = {card.path: card for card in library.contents().cards if card.state == "visible" and card.path in state.places}
-    embedder = embedder_of(library, state)
-    unseen = [path for path in lacking(library, state, embedder) if path in cards] if embedder else []
-    seen = cards.keys() - unseen if embedder else frozenset()
-    pairs = _neighbours(library, state, frozenset(seen))
+    if least is not None and not _is_share(least):
+        raise UsageError(f"{str(least)[:40]} is no share", hint="give how alike two skills must be, from above 0 to 1")
+    now = current(library)
+    cards = {path: card for path, card in now.cards.items() if card.state == "visible"}
+    unseen = now.meaning.lacking & cards.keys() if now.meaning else frozenset[str]()
+    seen = frozenset(cards.keys() - unseen if now.meaning else ())
+    pairs = _neighbours(library, now.engine, seen)
     names = {path: card.name for path, card in cards.items()}
     found = confusing.measured(pairs, names, least or confusing.LEAST_MEANING)
     by_words = alike(((card.path, card.name, card.description) for card in cards.values()), least or LEAST)
@@ -39,10 +38,12 @@ def confusable(library: Library, least: float | None = None) -> Confusion:
     return Confusion(tuple(confusing.ordered([*found, *confusing.measured(more, names, 0.0)])), tuple(sorted(unseen)))
 
 
-def _neighbours(library: Library, state: Routed, seen: frozenset[str]) -> list[tuple[str, str, float]]:
+def _is_share(given: object) -> bool:
+    return isinstance(given, (int, float)) and 0 < given <= 1
+
+
+def _neighbours(library: Library, engine: Engine, seen: frozenset[str]) -> list[tuple[str, str, float]]:
     """Ask for what is nearest in meaning to each skill that has vectors."""
-    engine = state.engine
-    assert engine is not None
     found: list[tuple[str, str, float]] = []
     for count, path in enumerate(sorted(seen), 1):
         found += [(path, other, cosine) for other, cosine in engine.neighbours(path, NEIGHBOURS, seen) if other in seen]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from metier.disclose import levels
 from metier.discover import disk
@@ -34,50 +33,13 @@ MOST_TAGS = 100
 _FILES = ("/SKILL.md", "/skill.md", "/Skill.md")
 
 
-class Place(NamedTuple):
-    """Where a skill is read, and what tells that it is still the one that was read."""
-
-    card: Card
-    file: str
-    stamp: bytes
-
-
-class Places(Mapping[str, Place]):
-    """Where each skill is read, by its path. What the listing knows of the files is looked at once somebody wants a stamp."""
-
-    def __init__(self, glanced: Glance, cards: Iterable[Card]) -> None:
-        """Take the listing."""
-        self.cards = {card.path: card for card in cards}
-        self._glanced = glanced
-        self._keys: dict[str, Key] | None = None
-
-    def __getitem__(self, path: str) -> Place:
-        """Give one, by the stats that the listing has taken anyway."""
-        if self._keys is None:
-            self._keys = {}
-            for one in self._glanced.seen:
-                self._keys.update(one.keys())
-        return _place(self.cards[path], self._keys)
-
-    def __iter__(self) -> Iterator[str]:
-        """Give all paths."""
-        return iter(self.cards)
-
-    def __len__(self) -> int:
-        """Count the skills."""
-        return len(self.cards)
-
-    def __contains__(self, path: object) -> bool:
-        """Tell whether there is a skill with this path."""
-        return path in self.cards
-
-
-def _place(card: Card, keys: Mapping[str, Key]) -> Place:
-    for file in files_of(card):
-        key = keys.get(file)
-        if key is not None:
-            return Place(card, file, stamp_of(card, key))
-    return Place(card, files_of(card)[0], stamp_of(card, NO_KEY))
+def stamped(glanced: Glance, cards: Iterable[Card]) -> Iterator[tuple[Card, bytes]]:
+    """Give each skill with its stamp, by the stats that the listing has taken anyway."""
+    keys: dict[str, Key] = {}
+    for one in glanced.seen:
+        keys.update(one.keys())
+    for card in cards:
+        yield card, stamp_of(card, next((keys[file] for file in files_of(card) if file in keys), NO_KEY))
 
 
 def files_of(card: Card) -> tuple[str, ...]:
@@ -90,20 +52,25 @@ def stamp_of(card: Card, key: Key) -> bytes:
     return EDITION + key + card.plugin.encode("utf-8", "surrogatepass")
 
 
-def read(found: Iterable[Place], now_ns: int) -> Iterator[Text]:
+def read(cards: Iterable[Card], now_ns: int) -> Iterator[Text]:
     """Read skills one after the other; those that cannot be read are left out."""
-    for place in found:
-        text = text_of(place, now_ns)
+    for card in cards:
+        text = text_of(card, now_ns)
         if text is not None:
             yield text
 
 
-def text_of(place: Place, now_ns: int) -> Text | None:
+def text_of(card: Card, now_ns: int) -> Text | None:
     """Read one skill; its stamp is that of the file that was read, which may be newer than the listing."""
-    head = disk.read_head(place.file, MOST_BYTES)
-    if head.fault:
-        return None
-    card, data = place.card, head.data[:MOST_BYTES]
+    for file in files_of(card):
+        head = disk.read_head(file, MOST_BYTES)
+        if not head.fault:
+            return _told(card, file.rpartition("/")[2], head, now_ns)
+    return None
+
+
+def _told(card: Card, file: str, head: Head, now_ns: int) -> Text:
+    data = head.data[:MOST_BYTES]
     stamp = stamp_of(card, head.key)
     stamp = FRESH + stamp if _is_fresh(head, now_ns) else stamp
     if card.kind == "code":
@@ -111,13 +78,18 @@ def text_of(place: Place, now_ns: int) -> Text | None:
 
         phrases = declared({}, read_code(data, folder_name(card)))
         return Text(card.path, stamp, card.name, card.description, (), phrases, data.decode(errors="replace"))
-    file = place.file.rpartition("/")[2]
     document = read_document(data, folder=folder_name(card), file=file, kind=card.kind, size=len(data))
     if document is None:
         return Text(card.path, stamp, card.name, card.description, (), (), data.decode(errors="replace"))
     fields, body = document.fields, data[document.body_at :].decode(errors="replace")
     tags = tuple(levels.words(fields, "tags")[:MOST_TAGS])
     return Text(card.path, stamp, card.name, card.description, tags, declared(fields), body)
+
+
+def is_still(card: Card, stamp: bytes) -> bool:
+    """Tell by the stats of its file whether a skill is the one that was read under a stamp."""
+    keys = (disk.key_of(file) for file in files_of(card))
+    return next((stamp_of(card, key) == stamp for key in keys if key is not None), False)
 
 
 def opening_of(card: Card, most: int) -> tuple[bytes, str] | None:

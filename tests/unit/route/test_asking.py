@@ -6,7 +6,7 @@ import pytest
 from fakes.texts import skill
 
 from metier.route.memory import memory_engine
-from metier.wanted import Asked
+from metier.wanted import Asked, Text
 
 LIBRARY = [
     skill("/whole", "getUserName", "Calls getUserName."),
@@ -40,3 +40,58 @@ def test_an_identifier_that_no_skill_has_is_asked_for_by_its_parts(text: str, ex
 
 def test_an_identifier_that_is_not_finished_may_go_on() -> None:
     assert "/whole" in found("getUserNa", unfinished=True)
+
+
+NAMES = ("meeting-minutes", "unit-testing", "data-validation", "invoice-creator", "slide-generator", "code-formatting")
+
+
+def named(text: str, texts: list[Text]) -> list[str]:
+    engine = memory_engine()
+    engine.build(texts)
+    return [one.path for one in engine.query(Asked(text))]
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("meetign", ["meeting-minutes"]),
+        ("testign", ["unit-testing"]),
+        ("validatino", ["data-validation"]),
+        ("vlaidatino", ["data-validation"]),
+        ("creatro", ["invoice-creator"]),
+        ("generatro", ["slide-generator"]),
+        ("formattign", ["code-formatting"]),
+        ("mnute", []),
+        ("ivoce", []),
+        ("dta", []),
+    ],
+)
+def test_a_slip_is_forgiven_wherever_in_a_word_it_is(typed: str, expected: list[str]) -> None:
+    assert expected == named(typed, [skill(name, name) for name in NAMES])
+
+
+def test_what_a_word_was_meant_to_be_is_found_in_all_its_forms() -> None:
+    texts = [skill("/a", "meeting"), skill("/b", "meetings"), skill("/c", "other")]
+
+    assert ["/a", "/b"] == named("meetign", texts)
+
+
+def test_the_name_of_a_skill_that_is_gone_hides_none_that_is_there() -> None:
+    others = [skill(f"/{number}", f"other{number}") for number in range(6)]
+    engine = memory_engine()
+    engine.build([*others, skill("/live", "abcdefghxo"), skill("/gone", "abcdefghij")])
+    engine.update((), ["/gone"])
+
+    found = [one.path for one in engine.query(Asked("abcdefghik"))]
+
+    assert ["/live"] == found
+
+
+def test_a_form_of_a_name_that_is_gone_is_nothing_that_was_meant() -> None:
+    engine = memory_engine()
+    engine.build([skill("/live", "formatting"), skill("/gone", "format"), *(skill(f"/{number}") for number in range(6))])
+    engine.update((), ["/gone"])
+
+    found = [one.path for one in engine.query(Asked("formta"))]
+
+    assert [] == found

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -98,6 +99,20 @@ def test_weights_that_are_not_there_are_named(tmp_path: Path) -> None:
         Onnx(str(tmp_path)).queries(["anything"])
     with pytest.raises(StoreError, match="cannot load"):
         _ = Onnx(str(tmp_path)).name
+
+
+def test_an_onnxruntime_that_cannot_be_loaded_is_an_error_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = tmp_path / "onnxruntime"
+    broken.mkdir()
+    (broken / "__init__.py").write_text("raise ImportError('built for another machine')")
+    for name in [name for name in sys.modules if name.split(".")[0] == "onnxruntime"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    with pytest.raises(StoreError, match="onnxruntime is installed but cannot be loaded: built for another machine") as caught:
+        Onnx().queries(["anything"])
+
+    assert "route.vectors" in caught.value.hint
 
 
 @runs

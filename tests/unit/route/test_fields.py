@@ -48,6 +48,6 @@ def test_these_lines_are_headings(body: str, expected: list[str]) -> None:
     assert expected == list(titles(body))
 
 
-@pytest.mark.parametrize(("tag", "expected"), [("  Data\tScience ", "data science"), ("STRASSE", "strasse"), ("ß", "ss"), ("x" * 300, "x" * 200)])
+@pytest.mark.parametrize(("tag", "expected"), [("  Data\tScience ", "data science"), ("STRASSE", "strasse"), ("ß", "ss"), ("Cafe\u0301", "caf\u00e9"), ("CAF\u00c9", "caf\u00e9"), ("x" * 300, "x" * 200)])
 def test_tags_are_the_same_whatever_their_case_and_spaces(tag: str, expected: str) -> None:
     assert expected == exact(tag)

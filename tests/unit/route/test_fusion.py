@@ -53,8 +53,8 @@ def test_a_signal_that_an_engine_does_not_give_is_nothing() -> None:
     assert dict.fromkeys((*ENGINE, "trigger"), 0.0) == features({})
 
 
-@pytest.mark.parametrize(("phrase", "expected"), [("", 0.0), ("a", 1 / 24), ("fill in a form", 14 / 24), ("x" * 24, 1.0), ("x" * 200, 1.0)])
-def test_a_trigger_counts_by_its_length(phrase: str, expected: float) -> None:
+@pytest.mark.parametrize(("phrase", "expected"), [("", 0.0), ("c", 1 / 24), ("fill in a form", 8 / 24), ("x" * 24, 1.0), ("x" * 200, 1.0)])
+def test_a_trigger_counts_by_the_length_of_what_it_says(phrase: str, expected: float) -> None:
     assert expected == pytest.approx(features({}, phrase)["trigger"])
 
 
@@ -66,6 +66,7 @@ def test_a_trigger_counts_by_its_length(phrase: str, expected: float) -> None:
         ({"vector": fusion.FAINT}, "", True),
         ({"tags": 0.1}, "", True),
         ({}, "c++", True),
+        ({}, "can you please help me", False),
     ],
 )
 def test_the_nearest_by_meaning_is_no_answer_when_it_is_far(signals: dict[str, float], phrase: str, expected: bool) -> None:
@@ -112,6 +113,13 @@ def test_reading_that_lowers_a_score_lowers_what_was_not_read() -> None:
     found = joined([("a", of(5.0), 10.0)], [("b", of(9.0)), ("c", of(8.0))])
 
     assert {"a": 5.0, "b": 4.0, "c": 3.0} == {path: pytest.approx(one.score, abs=1e-5) for path, one in found.items()}
+
+
+def test_what_only_a_wider_question_found_stays_behind_all_others() -> None:
+    found = joined([("a", of(9.0), 9.0)], [("b", of(5.0)), ("c", of(4.0))], [("d", of(8.0)), ("e", of(1.0))])
+
+    assert ["a", "b", "c", "d", "e"] == sorted(found, key=lambda path: (-found[path].score, path))
+    assert {"a": of(3.0), "b": of(4.0)}.keys() == joined([], [("a", of(3.0))], [("b", of(4.0))]).keys()
 
 
 def test_where_nothing_could_be_read_the_scores_stay() -> None:

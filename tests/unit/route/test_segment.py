@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import zlib
+from contextlib import suppress
 
 import numpy as np
 import pytest
 from fakes.texts import skill
 
-from metier.route import making
+from metier.route import making, segment as module
 from metier.route.postings import DamagedError
 from metier.route.segment import FORMAT, Segment, encoded
 from metier.route.vocabulary import BLOCK, Strings, Vocabulary, Written, pieces
@@ -35,9 +35,17 @@ def lists(segment: Segment, word: str) -> list[dict[str, int]]:
             for one in found]  # fmt: skip
 
 
+def names(segment: Segment) -> dict[bytes, list[str]]:
+    """Give the words of all names, with the documents that have them."""
+    words, sizes, documents = segment.names()
+    ends = np.cumsum(sizes).tolist()
+    return {word: [segment.path(number) for number in documents[end - size : end].tolist()]
+            for word, size, end in zip(words, sizes.tolist(), ends, strict=True)}  # fmt: skip
+
+
 def everything(segment: Segment) -> object:
     words = [word.decode() for word in segment.vocabulary.between(b"", None).words]
-    return segment.documents(), segment.names(), {word: lists(segment, word) for word in words}
+    return segment.documents(), names(segment), {word: lists(segment, word) for word in words}
 
 
 def test_documents_are_kept_in_the_order_of_their_paths() -> None:
@@ -57,13 +65,13 @@ def test_a_word_leads_to_its_documents_in_every_field() -> None:
     assert [{}, {}, {}, {"/s/b": 1 + 8, "/s/c\udcff": 2}] == lists(segment, "page")
     assert [{}, {}, {"/s/b": 0}, {}] == lists(segment, "\0office")
     assert [] == lists(segment, "nothing")
-    assert [b"mail", b"odd", b"pdf", b"tool"] == segment.names()
+    assert {b"mail": ["/s/a"], b"odd": ["/s/c\udcff"], b"pdf": ["/s/b"], b"tools": ["/s/b"]} == names(segment)
 
 
 def test_of_two_skills_with_one_path_the_later_counts() -> None:
     segment = made([skill("/s", "old"), skill("/t"), skill("/s", "new")])
 
-    assert (["/s", "/t"], [b"new"]) == (segment.paths(), [name for name in segment.names() if lists(segment, name.decode())[0]])
+    assert (["/s", "/t"], {b"new": ["/s"]}) == (segment.paths(), names(segment))
 
 
 def test_a_path_that_no_file_can_have_is_left_out() -> None:
@@ -96,7 +104,7 @@ def test_a_word_whose_documents_are_all_gone_is_gone() -> None:
 
     merged = Segment(making.merged([(segment, np.array([True, False, True]))]))
 
-    assert ([], [b"mail", b"odd"]) == (lists(merged, "pdf"), merged.names())
+    assert ([], {b"mail": ["/s/a"], b"odd": ["/s/c\udcff"]}) == (lists(merged, "pdf"), names(merged))
 
 
 @pytest.mark.parametrize("cut", [0, 1, 50, 124, 125, 200, -1])
@@ -112,22 +120,38 @@ def test_a_segment_that_is_too_long_is_refused() -> None:
         Segment(next(making.segments_of(TEXTS)) + b"x")
 
 
-def test_a_segment_of_another_version_is_refused() -> None:
-    data = bytearray(next(making.segments_of(TEXTS)))
-    data[12:16] = (FORMAT + 1).to_bytes(4, "little")
-    head = 12 + 4 + 8 + 12 * 8
-    data[head : head + 4] = zlib.crc32(data[:head]).to_bytes(4, "little")
+def test_a_segment_of_another_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "FORMAT", FORMAT + 1)
+        data = next(making.segments_of(TEXTS))
 
     with pytest.raises(DamagedError):
-        Segment(bytes(data))
+        Segment(data)
 
 
-def test_a_header_with_one_wrong_byte_is_refused() -> None:
+def test_one_wrong_byte_anywhere_is_seen() -> None:
     data = next(making.segments_of(TEXTS))
+    unseen = []
 
-    for at in range(12 + 4 + 8 + 12 * 8 + 4):
-        with pytest.raises(DamagedError):
-            Segment(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+    for at in range(len(data)):
+        with suppress(DamagedError):
+            segment = Segment(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+            if segment.is_sound() or (everything(segment), segment.triggers(), segment.keys.tolist()):
+                unseen.append(at)
+
+    assert [] == unseen
+
+
+def test_a_segment_as_it_was_written_is_sound() -> None:
+    assert made(TEXTS).is_sound()
+
+
+@pytest.mark.parametrize("count", [1, 40])
+def test_documents_are_found_by_their_paths_few_or_many(count: int) -> None:
+    segment = made([skill(f"/s/{number:02}") for number in range(20)])
+    wanted = {f"/s/{number:02}" for number in range(0, count, 3)} | {"/elsewhere"}
+
+    assert list(range(0, min(count, 20), 3)) == sorted(segment.numbers_of(wanted))
 
 
 def test_paths_are_sorted_as_their_bytes_are() -> None:

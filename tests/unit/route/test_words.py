@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, strategies as st
 
-from metier.route.words import LONGEST, counts, folded, identifiers, plain_words, roots, stem, words
+from metier.route.words import LONGEST, PIECE, counts, folded, identifiers, plain_words, roots, stem, telling, words
 
-TEXTS = st.text(alphabet=st.sampled_from("aBc1-_+# \n.éßÜ日本語がक\u0301\u3099\udcff\x00😀İ"), max_size=40)
+TEXTS = st.text(alphabet=st.sampled_from("aBc1-_+# \n.éßÜł日本語がकก\u093f\u0e34\u200d\ufe0f\u0301\u3099\udcff\x00😀İ"), max_size=40)
 
 
 @pytest.mark.parametrize(
@@ -18,11 +19,33 @@ TEXTS = st.text(alphabet=st.sampled_from("aBc1-_+# \n.éßÜ日本語がक\u030
         ("Deploy the app", ["deploy", "the", "app"]),
         ("foo_bar-baz/qux.py", ["foo", "bar", "baz", "qux", "py"]),
         ("getHTTPResponse", ["gethttpresponse", "get", "http", "response"]),
+        ("HTTPServer", ["httpserver", "http", "server"]),
+        ("URLParser", ["urlparser", "url", "parser"]),
+        ("IOError", ["ioerror", "io", "error"]),
+        ("XMLParser", ["xmlparser", "xml", "parser"]),
+        ("getXMLSchema", ["getxmlschema", "get", "xml", "schema"]),
+        ("OAuth2Client", ["oauth2client", "auth2", "client"]),
+        ("3D", ["3d"]),
+        ("PDFs and parseURLs", ["pdfs", "and", "parseurls", "parse", "urls"]),
+        ("HTTP I AM", ["http", "i", "am"]),
         ("C++ and C# or F#", ["c++", "and", "c#", "or", "f#"]),
         ("## Heading ##", ["heading"]),
         ("a+b", ["a", "b"]),
         ("Café Ångström", ["cafe", "angstrom"]),
         ("Straße", ["strasse"]),
+        ("Łódź smørrebrød Đakovo Ħal \u0131\u015f\u0131k", ["lodz", "smorrebrod", "dakovo", "hal", "isik"]),
+        ("Cæsar œuvre þing", ["caesar", "oeuvre", "thing"]),
+        ("co\u00adoperate", ["cooperate"]),
+        ("हिन्दी में लिखना।", ["हिन्दी", "में", "लिखना"]),
+        ("தமிழ் மொழி", ["தமிழ்", "மொழி"]),
+        ("বাংলা ভাষা", ["বাংলা", "ভাষা"]),
+        ("ක්\u200dර", ["ක්ර"]),
+        ("ที่นี่ดี", ["ที่นี่", "นี่ดี"]),
+        ("ไทย", ["ไท", "ทย"]),
+        ("မြန်မာ", ["မြန်", "န်မာ"]),
+        ("שָׁלוֹם", ["שלום"]),
+        ("1\ufe0f\u20e3 a\ufe0f", ["1", "a"]),
+        ("\u093fक \u0e34", ["क"]),
         ("日本語", ["日本", "本語"]),
         ("東", ["東"]),
         ("Pythonで書く", ["python", "で書", "書く"]),
@@ -69,6 +92,26 @@ def test_a_line_of_data_is_no_word() -> None:
     assert ["a" * LONGEST] == found
 
 
+@pytest.mark.parametrize("marks", ["", "\u0e34", "\u0e34\u0e48"])
+def test_no_pair_of_a_long_run_is_lost(marks: str) -> None:
+    characters = [chr(code) + marks for code in range(0x4E00, 0x4E00 + 2 * PIECE + 99)]
+
+    found = plain_words("".join(characters))
+
+    assert [one + other for one, other in pairwise(characters)] == found
+
+
+def test_a_long_run_of_other_words_is_cut_between_them() -> None:
+    found = plain_words(("é" * 31 + "—") * 100)
+
+    assert ["e" * 31] * 100 == found
+
+
+@pytest.mark.parametrize("mark", ["\u0301", "\u093f", "\u0e34", "\u3099", "\u200d"])
+def test_a_long_run_of_marks_is_no_word(mark: str) -> None:
+    assert ["x"] == plain_words(mark * 5000 + " x")
+
+
 def test_what_is_no_text_parts_words() -> None:
     assert ["so", "so"] == plain_words("\udcffso\x00so\ud800")
 
@@ -84,7 +127,7 @@ def test_a_text_of_two_parts_has_the_words_of_both(one: str, other: str) -> None
 def test_words_are_short_and_without_case_accents_or_spaces(text: str) -> None:
     found = plain_words(text)
 
-    assert [] == [word for word in found if not word or len(word) > LONGEST or word.split() != [word] or word != word.lower()]
+    assert [] == [word for word in found if not word or len(word) > LONGEST or word.split() != [word] or word != word.casefold()]
     assert [folded(word) for word in found] == found
 
 
@@ -99,3 +142,21 @@ def test_without_identifiers_all_roots_are_all_words(text: str) -> None:
 
     assert {} == identifiers(text.lower())
     assert words(text.lower()) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 0),
+        ("can you please help me", 0),
+        ("Can you, please?", 0),
+        ("? -- !", 0),
+        ("fill in a form", 8),
+        ("c++", 3),
+        ("what is c#", 2),
+        ("請 🧾", 2),
+        ("x" * 200, 200),
+    ],
+)
+def test_only_words_that_say_something_are_counted(text: str, expected: int) -> None:
+    assert expected == telling(text)

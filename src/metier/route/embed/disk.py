@@ -101,10 +101,7 @@ def _load(folder: str) -> Callable[[str, int], Floats]:
     reason = available(folder)
     if reason:
         raise StoreError(reason, hint="install 'metier[embed]', or turn route.vectors off")
-    import onnxruntime  # type: ignore[import-untyped,unused-ignore]
-
-    onnxruntime.set_default_logger_severity(_QUIET)
-    onnxruntime.disable_telemetry_events()
+    onnxruntime = _runtime()
     try:
         with open(os.path.join(folder, VOCABULARY), encoding="utf-8") as file:
             vocabulary = Vocabulary(file.read())
@@ -117,6 +114,19 @@ def _load(folder: str) -> Callable[[str, int], Floats]:
         return session.run(None, {"tokens": np.array([vocabulary.encode(text, limit)], np.int64)})[0]
 
     return run
+
+
+def _runtime() -> Any:
+    """Give onnxruntime; one that was built for another machine or another numpy is found, and cannot be loaded."""
+    try:
+        import onnxruntime  # type: ignore[import-untyped,unused-ignore]
+
+        onnxruntime.set_default_logger_severity(_QUIET)
+        onnxruntime.disable_telemetry_events()
+    except Exception as error:  # whatever its own libraries fail with
+        reason = f"onnxruntime is installed but cannot be loaded: {error}"
+        raise StoreError(reason, hint='install \'metier[embed]\' again, or set route.vectors = "off"') from error
+    return onnxruntime
 
 
 def _options(onnxruntime: Any) -> Any:
