@@ -85,7 +85,8 @@ class Subject:
             if not line:
                 code = self.child.wait()
                 self.said.seek(0)
-                message = f"{self.child.args} stopped with {code}: {(self.said.read().strip().splitlines() or ['no message'])[-1]}"
+                last = (self.said.read().strip().splitlines() or ["no message"])[-1]
+                message = f"{self.child.args!r} stopped with {code}: {last}"
                 raise Broken(message)
         answer: dict[str, Any] = json.loads(line)
         return answer

@@ -13,11 +13,11 @@ from metier.light import TYPE_CHECKING
 from metier.settings import ELSEWHERE, merge
 
 if TYPE_CHECKING:
-    from metier.wiring import Wired
     from metier.finding import Finder
     from metier.ports import Analyzer
     from metier.settings import Settings, Source
     from metier.trust.policy import Policy
+    from metier.wiring import Wired
 
 
 def read(library: Wired) -> tuple[Settings, str]:

@@ -94,6 +94,16 @@ def test_of_two_copies_that_say_the_same_the_one_that_is_ready_is_the_hit(place:
     assert (str(ready), "shadowed") == (hit.path, hit.state)
 
 
+def test_of_two_copies_that_differ_the_passages_tell_which_is_the_better(place: Place) -> None:
+    first, second = place.base / "first", place.base / "second"
+    skill(first / "pdf", description="Fills in tax things.", body="tax. " + "Other words stand here. " * 12 + "forms.\n")
+    better = skill(second / "pdf", description="Fills in tax things.", body="Other words stand here. " * 12 + "More. The tax forms.\n")
+
+    (hit,) = opened(place, first, second).find("tax forms")
+
+    assert str(better) == hit.path
+
+
 # --- triggers
 
 

@@ -7,7 +7,7 @@ import os
 import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
-from weakref import WeakSet
+from weakref import ref
 
 from metier.errors import StoreError
 from metier.keeping import disk
@@ -27,7 +27,7 @@ class Folder:
     def __init__(self, folder: str, home: str | None) -> None:
         """Look at nothing yet; `home` is never created on the way."""
         self.folder, self.home = folder, home
-        self._maps: WeakSet[mmap.mmap] = WeakSet()
+        self._maps: list[ref[mmap.mmap]] = []
 
     def version(self) -> object:
         """Give what a stat says of the manifest."""
@@ -49,7 +49,7 @@ class Folder:
             return None
         try:
             found = mmap.mmap(file, 0, access=mmap.ACCESS_READ)
-            self._maps.add(found)
+            self._maps = [*(known for known in self._maps if known() is not None), ref(found)]
             return memoryview(found)
         except (OSError, ValueError):  # an empty file cannot be mapped
             return None
@@ -58,9 +58,11 @@ class Folder:
 
     def rest(self) -> None:
         """Give pages back to the system, which keeps them as long as it has room."""
-        for found in list(self._maps) if hasattr(mmap, "MADV_DONTNEED") else ():
-            with suppress(OSError, ValueError):
-                found.madvise(mmap.MADV_DONTNEED)
+        for known in self._maps if hasattr(mmap, "MADV_DONTNEED") else ():
+            found = known()
+            if found is not None:
+                with suppress(OSError, ValueError):
+                    found.madvise(mmap.MADV_DONTNEED)
 
     def keep(self, data: bytes) -> str:
         """Write a file under a name that no other has."""

@@ -82,7 +82,7 @@ def features(signals: Mapping[str, float], phrase: str = "", seen: Reading | Non
     """
     asked = signals.get("asked", 0.0) or 1.0
     found = {name: signals.get(name, 0.0) / (asked if name in WORDY else 1.0) for name in ENGINE}
-    found["trigger"] = min(telling(phrase), LONG_TRIGGER) / LONG_TRIGGER
+    found["trigger"] = min(telling(phrase), LONG_TRIGGER) / LONG_TRIGGER if phrase else 0.0
     if seen is not None:
         found.update({name: getattr(seen, name) for name in READ})
     return found

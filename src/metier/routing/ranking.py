@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.phrases import custom_phrases
@@ -30,6 +29,8 @@ KEPT = 120
 """Names that stay after their candidates were weighed: more than an answer ever has."""
 READ = 16
 """The best candidates, whose passages are read: with twice as many an answer takes a third longer and is no better."""
+COPIES = 3
+"""Of a name, how many copies that differ may be read."""
 ROUNDS = 4
 """How often twice as many candidates are asked for, because too many were copies of one another."""
 
@@ -58,8 +59,7 @@ def ranked(library: Library, now: Current, asked: Asked, wanted: int = 0) -> lis
     """
     pool = _Pool(library, now, asked)
     tiers = pool.tiers(wanted)
-    order = [path for tier in tiers for path in tier]
-    task, docs = sought(pool.asked.text, unfinished=asked.unfinished), docs_of(library, now, order[:READ])
+    task, docs = sought(pool.asked.text, unfinished=asked.unfinished), docs_of(library, now, pool.foremost)
     seen = dict(zip(docs, readings(task, list(docs.values())), strict=True))
     read = []
     for path, doc in docs.items():
@@ -80,8 +80,11 @@ class _Pool:
         self.asked = asked._replace(text=text, vector=vector_of(library, now, text))
         self.means = self.asked.vector is not None
         self.lent: float | None = None
+        self.foremost: list[str] = []
+        """Whose passages are to be read."""
         self.evidence: dict[str, _Evidence] = {}
         self.first: dict[str, Scored] = {}
+        self.copies: dict[tuple[str, str], list[str]] = {}
 
     def tiers(self, wanted: int) -> list[list[str]]:
         """Give the best copy of each name, in their order; what only a wider question found comes behind all others.
@@ -90,14 +93,14 @@ class _Pool:
         """
         limit = self.asked.limit
         order, more = self._ordered(limit)
-        tiers = [order]
+        tiers, self.foremost = [order], self._first_of(order)
         for _round in range(ROUNDS):
             if not more or sum(map(len, tiers)) >= max(wanted, READ):
                 break
             limit *= 2
             order, more = self._ordered(limit)
             if len(tiers[0]) < READ:
-                tiers = [order]
+                tiers, self.foremost = [order], self._first_of(order)
             else:
                 known = {self._name(path) for tier in tiers for path in tier}
                 tiers.append([path for path in order if self._name(path) not in known])
@@ -116,8 +119,15 @@ class _Pool:
                 self.evidence[path] = one
                 if fusion.fits(one.signals, one.phrase):
                     self.first[path] = fusion.scored(self.features(path), vectors=self.means, read=False)
-        order = sorted(self._best_copies(), key=lambda path: (-self.first[path].score, self.now.cards[path].name, path))
-        return order[:KEPT], len(found) >= limit
+        self.copies = self._copies()
+        return self._in_order(copies[0] for copies in self.copies.values())[:KEPT], len(found) >= limit
+
+    def _first_of(self, order: Iterable[str]) -> list[str]:
+        """Give the best of some names and of their other copies: which of these is the best, their passages tell."""
+        return self._in_order(path for one in order for path in self.copies[self._name(one)])[:READ]
+
+    def _in_order(self, paths: Iterable[str]) -> list[str]:
+        return sorted(paths, key=lambda path: (-self.first[path].score, self.now.cards[path].name, path))
 
     def _evidence(self, path: str, signals: Mapping[str, float]) -> _Evidence:
         known = self.now.meaning
@@ -140,12 +150,18 @@ class _Pool:
         """Tell whether nothing that says anything speaks for a candidate; what it was lent is no evidence."""
         return fusion.is_empty(features if self.evidence[path].seen else {**features, "vector": 0.0})
 
-    def _best_copies(self) -> Iterable[str]:
-        """Give of each name the copy with the most to be said for it, and of equally good ones the one that the name means."""
+    def _copies(self) -> dict[tuple[str, str], list[str]]:
+        """Give of each name its best copies; of those for which just as much is to be said, only the one that the name means."""
         best = max((one.score for one in self.first.values()), default=0.0)
-        for _name, group in groupby(sorted(self.first, key=self._name), self._name):
-            copies = list(group)
-            yield copies[0] if len(copies) == 1 else min(copies, key=lambda path: self._place_of_copy(path, best))
+        named: dict[tuple[str, str], list[str]] = {}
+        for path in self.first:
+            named.setdefault(self._name(path), []).append(path)
+        for name, copies in named.items():
+            if len(copies) > 1:
+                copies.sort(key=lambda path: self._place_of_copy(path, best))
+                unlike = {self.first[path].score: path for path in reversed(copies)}  # of those that are alike, the first stays
+                named[name] = [path for path in copies if unlike[self.first[path].score] == path][:COPIES]
+        return named
 
     def _place_of_copy(self, path: str, best: float) -> tuple[float, bool, str]:
         """Give what copies are sorted by: their scores on the scale on which the user's weights are added to them."""
@@ -196,4 +212,12 @@ def _weighed(pool: _Pool, found: Mapping[str, Scored], seen: Mapping[str, Readin
             why = {**one.why, **shares}
             one = fusion.Scored(fusion.total(why), why)  # noqa: PLW2901
         placed.append(Ranked(card, one, seen[path].heading if path in seen else ""))
-    return sorted(placed, key=lambda one: (-one.scored.score, one.card.name, one.card.path))
+    return _once(placed)
+
+
+def _once(found: Iterable[Ranked]) -> list[Ranked]:
+    """Keep of each name the best copy, and of equally good ones the one that the name means."""
+    best: dict[tuple[str, str], Ranked] = {}
+    for one in sorted(found, key=lambda one: (-one.scored.score, one.card.state == "shadowed", one.card.path)):
+        best.setdefault((one.card.plugin, one.card.name), one)
+    return sorted(best.values(), key=lambda one: (-one.scored.score, one.card.name, one.card.path))

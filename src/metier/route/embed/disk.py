@@ -125,7 +125,7 @@ def _runtime() -> Any:
         onnxruntime.disable_telemetry_events()
     except Exception as error:  # whatever its own libraries fail with
         reason = f"onnxruntime is installed but cannot be loaded: {error}"
-        raise StoreError(reason, hint='install \'metier[embed]\' again, or set route.vectors = "off"') from error
+        raise StoreError(reason, hint="install 'metier[embed]' again, or set route.vectors = \"off\"") from error
     return onnxruntime
 
 
