@@ -54,8 +54,8 @@ _WORDS_READ = {
     "share": 0.07, "near": 0.1, "phrase": 0.06, "named": 0.19, "pairs": 0.18,
 }  # fmt: skip
 _MEANING_READ = {
-    "name": 0.055, "description": 0.015, "tags": 0.02, "body": 0.13, "coverage": 0.04, "trigger": 1.0,
-    "vector": 0.45, "share": 0.035, "near": 0.05, "phrase": 0.02, "named": 0.11, "pairs": 0.11,
+    "name": 0.05, "description": 0.01, "tags": 0.02, "body": 0.105, "coverage": 0.06, "trigger": 1.0,
+    "vector": 0.45, "share": 0.03, "near": 0.03, "phrase": 0.05, "named": 0.12, "pairs": 0.105,
 }  # fmt: skip
 
 WEIGHTS: dict[tuple[bool, bool], dict[str, float]] = {

@@ -205,12 +205,12 @@ class Index:
     def signals(self, terms: Sequence[Term], part: int, numbers: Numbers) -> dict[str, Numbers]:
         """Tell what each field says for some documents of a segment, and which share of what is asked for they have.
 
-        `asked` is how much the words weigh that some skill has: what a field says grows with it.
+        `asked` is how much all words of the task weigh, also those that no skill has: what a field says grows with it.
         """
         found = {field: np.zeros(len(numbers)) for field in (*FIELDS, "coverage")}
         lengths = self.parts[part][0].lengths[:, numbers]
         norms = [self._norm(lengths[field], field) for field in range(len(FIELDS))]
-        whole = known = 0.0
+        whole = 0.0
         for term in terms:
             factors = [term.weight * self.rarity(size) * (K1 + 1) for size in term.sizes]
             anywhere = np.zeros(len(numbers), np.bool_)
@@ -226,10 +226,9 @@ class Index:
                     found[FIELDS[HEADINGS]] += factors[HEADINGS] * headed / (1 + norms[HEADINGS])
             rarity = self.rarity(term.size)
             whole += rarity
-            known += rarity if term.size else 0.0
             found["coverage"] += term.weight * rarity * anywhere
         found["coverage"] /= whole or 1.0
-        found["asked"] = np.full(len(numbers), known)
+        found["asked"] = np.full(len(numbers), whole)
         return found
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 KEPT = 120
 """Names that stay after their candidates were weighed: more than an answer ever has."""
-READ = 16
-"""The best candidates, whose passages are read: with twice as many an answer takes a third longer and is no better."""
+READ = 24
+"""The best candidates, whose passages are read: with more, an answer takes longer and is hardly better."""
 COPIES = 3
 """Of a name, how many copies that differ may be read."""
 ROUNDS = 4
