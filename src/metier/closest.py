@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 def closest(word: str, known: Iterable[str]) -> str:
     """Give the known word that takes the fewest slips of the finger to become `word`; nothing when it takes too many."""
     bare = word.lower().strip("-")
-    slips, best = min(((_slips(bare, one.lower().strip("-")), one) for one in known), default=(len(bare), ""))
-    return best if slips <= max(1, len(bare) // 3) else ""
+    fewest, best = min(((slips(bare, one.lower().strip("-")), one) for one in known), default=(len(bare), ""))
+    return best if fewest <= max(1, len(bare) // 3) else ""
 
 
-def _slips(typed: str, meant: str) -> int:
-    """Count letters left out, added, changed or swapped with their neighbour."""
+def slips(typed: str, meant: str, most: int | None = None) -> int:
+    """Count letters left out, added, changed or swapped with their neighbour; above `most`, it is not told by how many."""
     before: list[int] = []
     row = list(range(len(meant) + 1))
     for at, letter in enumerate(typed, 1):
@@ -26,4 +26,6 @@ def _slips(typed: str, meant: str) -> int:
             if at > 1 and to > 1 and letter == meant[to - 2] and typed[at - 2] == wanted:
                 best = min(best, previous[to - 2] + 1)
             row.append(best)
-    return row[-1]
+        if most is not None and min(row) > most:
+            return most + 1
+    return row[-1] if most is None else min(row[-1], most + 1)

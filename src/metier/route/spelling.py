@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from metier.closest import slips
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -52,19 +54,3 @@ class Spellings:
 def _begins_alike(typed: str, meant: str) -> bool:
     """Tell whether two words begin with the same letter, or with the same two the other way round."""
     return typed[0] == meant[0] or typed[:2] == meant[1::-1]
-
-
-def slips(typed: str, meant: str, most: int) -> int:
-    """Count letters left out, added, changed or swapped with their neighbour; more than `most` is `most` and one."""
-    before: list[int] = []
-    row = list(range(len(meant) + 1))
-    for at, letter in enumerate(typed, 1):
-        previous, before, row = before, row, [at]
-        for to, wanted in enumerate(meant, 1):
-            best = min(before[to] + 1, row[to - 1] + 1, before[to - 1] + (letter != wanted))
-            if at > 1 and to > 1 and letter == meant[to - 2] and typed[at - 2] == wanted:
-                best = min(best, previous[to - 2] + 1)
-            row.append(best)
-        if min(row) > most:
-            return most + 1
-    return min(row[-1], most + 1)

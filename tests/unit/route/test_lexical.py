@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from fakes.texts import skill
 
+from metier.closest import slips
 from metier.route import asking, lexical
 from metier.route.lexical import K1, Index
 from metier.route.making import segments_of
 from metier.route.memory import memory_engine
 from metier.route.segment import Segment
-from metier.route.spelling import Spellings, slips, slips_allowed
+from metier.route.spelling import Spellings, slips_allowed
 from metier.wanted import Asked, Candidate, Text
 
 SIGNALS = ["name", "description", "tags", "body", "headings", "coverage", "asked", "vector"]
