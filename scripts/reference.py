@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from metier import errors, expanding, model, offers, preparing, settings, terms, wanted
+from metier import errors, expanding, model, offers, preparing, settings, supplies, terms, wanted
 from metier.audit import proof
 from metier.cli.help import of_command, overview
 from metier.cli.table import COMMANDS, COMMON
@@ -28,6 +28,8 @@ from metier.scan.ruleset import RULES as SCAN_RULES, TABLES
 from metier.scan.weigh import DOUBT, weight_of
 from metier.standard import asks
 from metier.standard.rules import BARE, FATAL, RULES
+from metier.store import disk as store
+from metier.supplying import merging, outdating
 from metier.trust import config as trust_config, sign
 from metier.trust.levels import LEVELS
 from metier.trust.policy import DEFAULT, PHASES, VERDICTS, Policy
@@ -91,6 +93,20 @@ SETTINGS = {
     "route.observe": "Hold what a host sees against [observation triggers](../how-to/use-triggers.md#what-is-seen).",
     "route.muted": "Names of skills whose observation triggers do not fire.",
     "route.muted_until": "A table: the same until a time, by name. A time without a zone is in UTC.",
+    "supply.fast_forward": "Apply an update that meets no edits without asking; not one with a worse verdict or new capabilities.",
+    "supply.hosts": "The only hosts that may be reached. Empty: those that you name, and those they redirect to.",
+    "supply.private_hosts": "Hosts that may be reached although their addresses are private, as `host` or `host:port`.",
+    "supply.taps": "Repositories that `metier search` looks through, written as for `metier add`.",
+    "supply.registries": "What else `metier search` asks: `clawhub:https://…`, or a site with a well-known index.",
+    "supply.bundled": "Install the skills that come with a host, and keep them current.",
+    "supply.download_bytes": "The most that one fetch downloads.",
+    "supply.unpacked_bytes": "The most that one source unfolds to.",
+    "supply.file_bytes": "The largest file of a source.",
+    "supply.files": "How many entries a source may have.",
+    "supply.ratio": "How many times its packed size an archive may unfold to.",
+    "supply.redirects": "How many redirects one fetch follows.",
+    "supply.seconds": "How long one fetch may take.",
+    "supply.search_seconds": "How long `metier search` waits for all sources together.",
     "usage": "Count, on this machine alone, how often each skill is used.",
     "scan.rules": "Files with [rules of your own](../how-to/write-a-rule.md), from the folder of the file that names them.",
 }
@@ -101,9 +117,9 @@ index; `METIER_AGENT` stands for `--agent`.
 
 A project's file may only narrow what you allow: `on_collision = "refuse"`, `hide_unready = true`, `inline_shell = false`,
 `usage = false`, lower limits, and in `[trust]` what is stricter than yours; it waives nothing and brings no baseline. Anything else
-in it is ignored and reported ([WK012](rules/WK012.md)): `[route]` too, for no project decides what is found first. An
-organisation's `[trust]` may not be softer than the defaults, and is then your limit: what is softer is ignored and reported
-([TR001](rules/TR001.md)). An unknown key in your own file is an error with its line.
+in it is ignored and reported ([WK012](rules/WK012.md)): `[route]` and `[supply]` too, for no project decides what is found
+first or whom metier calls. An organisation's `[trust]` may not be softer than the defaults, and is then your limit: what is softer
+is ignored and reported ([TR001](rules/TR001.md)). An unknown key in your own file is an error with its line.
 """
 EXAMPLE = """```toml
 external_dirs = ["~/team-skills", "${SHARED}/skills"]
@@ -154,6 +170,11 @@ trust = 0.2
 muted = ["clipboard-tidy"]
 muted_until = { standup = 2027-01-10T09:00:00Z }
 
+[supply]
+fast_forward = true
+taps = ["anthropics/skills", "https://git.example.com/team/skills.git"]
+private_hosts = ["git.example.com"]
+
 [skill_values]
 wiki.path = "~/notes"
 ```
@@ -187,6 +208,15 @@ DOCUMENTS = (
     ("metier audit verify --json", "Verified", "Exit code 1 when `ok` is false."),
     ("metier why NAME --json", "Why", ""),
     ("metier doctor --json", "{" + ", ".join(f'"{field}": …' for field in Report._fields) + "}", "With `--agents`: every agent."),
+    ("metier add SOURCE --json", "Outcome", "Exit code 1 when any is refused. Several to choose from: an error with `candidates`."),
+    ("metier remove NAME --json", "Outcome",
+     "`metier update`, `rollback` and `adopt` give the same. Exit code 1 when any is refused or held."),
+    ("metier outdated --json", '{"skills": [Age]}', ""),
+    ("metier sync --json", "Synced", "Exit code 1 when `ok` is false."),
+    ("metier diff NAME --json", '{"name": text, "diff": text}', "A unified diff; empty when nothing was edited."),
+    ("metier merge NAME --json", "Merging", "Exit code 1 while anything is left to settle."),
+    ("metier history NAME --json", '{"name": text, "revisions": [Revision]}', "The newest first."),
+    ("metier gc --json", "Freed", ""),
     ("metier new NAME --json", '{"name": text, "path": text}', ""),
     ("metier enable NAME --json", '{"name": text, "path": text, "state": State, "config": text}', "`disable` gives the same."),
 )  # fmt: skip
@@ -197,6 +227,8 @@ SHAPES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (offers, ("Section",)), (pages, ("Page",)), (catalogue, ("Disclosure",)), (expanding, ("Expanded",)),
     (calling, ("SlashCommand",)), (preparing, ("Prepared", "Server", "CredentialFile")), (asks, ("Ask",)),
     (report, ("Usage", "Used", "Idle", "Costly")),
+    (supplies, ("Outcome", "Plan", "Step", "Target", "Conflict", "Installed", "Refusal", "Held", "Synced", "Revision")),
+    (outdating, ("Age",)), (merging, ("Merging",)), (store, ("Freed",)),
     (terms, ("Scanned", "Waived")), (model, ("Finding",)), (cases, ("Trusted",)), (sign, ("Signed",)), (proof, ("Verified",)),
 )  # fmt: skip
 SUBJECTS = {
@@ -372,6 +404,7 @@ def configuration_page() -> str:
     defaults["trust.policy"] = Policy().preset
     defaults |= {f"prompt.{key}": value for key, value in settings.Prompting()._asdict().items()} | {"skill_values": {}}
     defaults |= {f"route.{key}": value for key, value in settings.Routing()._asdict().items()} | {"route.muted_until": {}}
+    defaults |= {f"supply.{key}": value for key, value in settings.Supply()._asdict().items()}
     defaults |= {f"manage.{key}": value for key, value in settings.Managing()._asdict().items()} | {"secrets.store": ""}
     tables = {"limits": model.Limits._fields, "skills": settings._SKILLS, "trust": trust_config._TOP, "scan": settings._SCAN,  # noqa: SLF001
               "secrets": ("store", "refuse"), **{key: tuple(readers) for key, readers in settings._TABLES.items()}}  # fmt: skip  # noqa: SLF001

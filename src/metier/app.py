@@ -11,8 +11,8 @@ from metier.discover import disk, env as host
 from metier.discover.agents import agent_asked
 from metier.discover.scopes import given_roots
 from metier.errors import ConfigError, NotFoundError, RefusedError, UsageError
+from metier.keeper import Keeper
 from metier.light import TYPE_CHECKING
-from metier.wiring import Wired
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -81,7 +81,7 @@ def _working_folder() -> str:
         raise NotFoundError("the working folder no longer exists", hint="change to another folder, or use -C DIR") from error
 
 
-class Library(Wired):
+class Library(Keeper):
     """The skills of this machine, for one way of asking. Nothing is read before the first question."""
 
     def as_agent(self, agent: str | None) -> Library:

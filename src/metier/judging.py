@@ -188,6 +188,10 @@ class Judge:
         self.library.progress("skills", self.count)
         return judged._replace(findings=verdicts.shared(judged.findings, self.texts))
 
+    def known_by(self, digest: str, name: str) -> Judged | None:
+        """Give the verdict that is kept of some bytes, wherever they lie; nothing when these rules have not judged them."""
+        return self.scanner.known(digest, Target("", name, "")) if self.remembers else None
+
     def again(self, judged: Judged, set_aside: Callable[[Iterable[Finding]], frozenset[str]]) -> Verdict:
         """Judge a tree without some of its findings; should it have changed meanwhile, the new bytes say which."""
         if judged.lost:  # whoever accepts that it was not looked at has still not looked at it

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from types import TracebackType
 
     from metier.model import Card, Digest, Head, Key, Listing, Said
     from metier.offers import Draft, Package
     from metier.scan.rule import Hit, Rule
+    from metier.supplies import Item, Origin, Request, Result
     from metier.wanted import Asked, Candidate, Floats, Text
 
 class Disk(Protocol):
@@ -233,3 +234,69 @@ class Provider(Protocol):
 
     def read(self, package: str, resource: str) -> bytes:
         """Give the bytes of one resource of a package."""
+
+
+class Tree(Protocol):
+    """A source that was opened: a list of entries, and their bytes. What they mean, and whether they may be kept, others decide."""
+
+    @property
+    def origin(self) -> Origin:
+        """Where it is from, and what its ref was resolved to."""
+
+    def items(self) -> Sequence[Item]:
+        """List every entry, as the source wrote it, in its order."""
+
+    def contents(self, items: Sequence[Item]) -> Iterator[tuple[Item, Iterator[bytes]]]:
+        """Give the bytes of entries, in the order asked for; each must be used up before the next. Never more than it said."""
+
+    def close(self) -> None:
+        """Let go of what it holds: files, processes, a folder of its own."""
+
+
+class Fetcher(Protocol):
+    """Opens sources of one kind. It raises `SourceError` when one cannot be reached, `RefusedError` when it may not be."""
+
+    def open(self, request: Request) -> Tree:
+        """Open a source at the ref that was asked for; a commit that is known already needs no network."""
+
+    def newest(self, request: Request) -> str:
+        """Give what `open` would resolve to now, fetching as little as can be; nothing when only `open` can tell."""
+
+
+class Seeker(Protocol):
+    """Searches one remote source."""
+
+    @property
+    def source(self) -> str:
+        """Its name, for people."""
+
+    def search(self, words: str, limit: int) -> Sequence[Result]:
+        """Give what fits, best first."""
+
+
+class Hands(Protocol):
+    """Everything that changes the disk where skills lie, one step at a time, so that a test can stop between any two."""
+
+    def make(self, folder: str, mode: int = ...) -> None:
+        """Make one folder; its parent exists."""
+
+    def write(self, path: str, chunks: Iterable[bytes], mode: int = ...) -> None:
+        """Write a new file; there is none, and no link is followed."""
+
+    def move(self, source: str, target: str) -> None:
+        """Rename, replacing a file but never a folder that holds something."""
+
+    def swap(self, one: str, other: str) -> bool:
+        """Exchange two paths in one step; false, with nothing done, where the system cannot."""
+
+    def link(self, aim: str, path: str) -> None:
+        """Make a symbolic link."""
+
+    def remove(self, path: str) -> None:
+        """Remove a file or a link."""
+
+    def remove_folder(self, path: str) -> None:
+        """Remove an empty folder."""
+
+    def sync(self, path: str) -> None:
+        """See to it that a file or a folder's entries outlive a power cut."""

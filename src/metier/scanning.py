@@ -58,7 +58,7 @@ class Scanner:
         """Judge a tree, or say what is known of it."""
         name = target.path.encode("utf-8", "surrogateescape")
         stamp = self._stamp(grown)
-        known = self._known(self.book.get(name, stamp), target) if stamp else None
+        known = self.known(self.book.get(name, stamp), target) if stamp else None
         if known is not None:
             return known
         tree, digest = read(target, grown)
@@ -66,7 +66,7 @@ class Scanner:
             return _judged(target, self.verdict(tree, None))
         if stamp:
             self.book.put(name, stamp, digest)
-        known = self._known(digest, target)
+        known = self.known(digest, target)
         if known is None:
             known = _judged(target, self.verdict(tree, digest))
             self.book.keep(digest, verdicts.under(self.ruleset), verdicts.encode(known))
@@ -82,7 +82,8 @@ class Scanner:
 
         return scan(tree, digest, without=without, extra=self.extra)
 
-    def _known(self, digest: str | None, target: Target) -> Judged | None:
+    def known(self, digest: str | None, target: Target) -> Judged | None:
+        """Give the verdict that is kept of a digest, as of the tree at a target."""
         if digest is None:
             return None
         return verdicts.decode(self.book.verdict(digest, verdicts.under(self.ruleset)), target.path, target.name, Digest(digest))

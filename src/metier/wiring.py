@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     from metier.discover.agents import Agent
     from metier.model import Root
-    from metier.ports import Analyzer, Counter, Drafts, Embedder, Engine, Provider, Ranker, Runner, Sandbox
+    from metier.ports import (
+        Analyzer, Counter, Drafts, Embedder, Engine, Fetcher, Hands, Provider, Ranker, Runner, Sandbox, Seeker,
+    )  # fmt: skip
     from metier.route.observed import Memory
     from metier.settings import Rule, Settings, Source
     from metier.trust.policy import Policy as TrustPolicy
@@ -65,6 +67,12 @@ class Wired(Finder):
         self.runner: Runner | None = None
         self.drafts: Drafts | None = None
         self.providers: tuple[Provider, ...] = ()
+        self.hands: Hands | None = None
+        """What changes the disk where skills are put; without one, the system's own calls."""
+        self.fetchers: Mapping[str, Fetcher] = {}
+        """Who opens sources of a kind, in the place of metier's own."""
+        self.seekers: tuple[Seeker, ...] = ()
+        """Further places that `search` asks."""
         self.edition = f"{__version__}/{FORMAT}/{sys.implementation.cache_tag}"
         self.ports = pipeline.Ports(disk, self.shelf, self.machine, time.time_ns, lambda: os.urandom(16),
                                     lambda count: self.progress("folders", count), self.later.append, self.edition)  # fmt: skip

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from conftest import Home, Writer
 
 UNWRITTEN = "error: cannot write the output: "
-NAMED = {"show", "setup", "why"}
+NAMED = {"show", "setup", "why", "diff", "history", "merge", "remove", "rollback"}
+LYING = {"add", "adopt", "pack"}
 
 
 def run(home: Home, streams: str, *words: str) -> Answer:
@@ -31,7 +32,7 @@ def run(home: Home, streams: str, *words: str) -> Answer:
 
 
 def words_of(name: str) -> list[str]:
-    return [name, "pdf"] if name in NAMED else [name]
+    return [name, "pdf"] if name in NAMED else [name, ".agents/skills/pdf"] if name in LYING else [name]
 
 
 @pytest.mark.parametrize("streams", [">/dev/full", ">&-", "2>&-", "2>/dev/full", "<&- >&- 2>&-", "<&-"])

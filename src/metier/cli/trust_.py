@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from metier import cli
 from metier.cli import output
+from metier.cli.consent import agreed
 from metier.errors import UsageError
 
 if TYPE_CHECKING:
@@ -53,14 +53,14 @@ def _approve(m: Library, values: Values, _verb: str, rest: list[str]) -> None:
     now = m.trust(name)
     if not accept and m.trust_policy.counted(now.verdict) == "dangerous":
         vetting.trust(m, now.path, "approve", expected=now.digest or "")  # which refuses it, and says why; there is nothing to ask
-    _agreed(values, f"{_text(now)}\nApprove these bytes of {output.clean(now.name)} as {level}?")
+    agreed(values, f"{_text(now)}\nApprove these bytes of {output.clean(now.name)} as {level}?")
     known = next(known for known in ("verified", "trusted") if known == level)
     done = vetting.trust(m, now.path, "approve", reason=reason, accept_dangerous=accept, level=known, expected=now.digest or "")
     _print(done, values)
 
 
 def _unblock(m: Library, values: Values, verb: str, rest: list[str]) -> None:
-    _agreed(values, f"Unblock {output.clean(rest[0])}? It will be quarantined.")
+    agreed(values, f"Unblock {output.clean(rest[0])}? It will be quarantined.")
     _decide(m, values, verb, rest)
 
 
@@ -80,7 +80,7 @@ def _project(m: Library, values: Values, _verb: str, rest: list[str]) -> None:
     if trusted and not found.trusted:
         listed = "".join(f"  {output.clean(name)}\n" for name in found.skills[:SHOWN])
         more = f"  and {len(found.skills) - SHOWN:,} more\n" if len(found.skills) > SHOWN else ""
-        _agreed(values, f"{output.clean(found.path)} brings {count}:\n{listed}{more}Offer them to models?")
+        agreed(values, f"{output.clean(found.path)} brings {count}:\n{listed}{more}Offer them to models?")
     path = m.trust_project(found.path, trusted=trusted)
     if values["json"]:
         output.write(output.json_text({"project": path, "trusted": trusted, "skills": found.skills}) + "\n")
@@ -101,7 +101,7 @@ def _keys(m: Library, values: Values, _verb: str, rest: list[str]) -> None:
         _list_keys(signing.keys(m), values)
         return
     if what in {"import", "remove"}:
-        _agreed(values, f"{'Trust' if what == 'import' else 'Remove'} the key {output.clean(more[0])}?")
+        agreed(values, f"{'Trust' if what == 'import' else 'Remove'} the key {output.clean(more[0])}?")
     key, path = signing.new_key(m) if what == "new" else signing.import_key(m, more[0]) if what == "import" else ("", "")
     if what == "remove":
         key = signing.remove_key(m, more[0])
@@ -139,19 +139,6 @@ def _verify(m: Library, values: Values, _verb: str, rest: list[str]) -> None:
         output.write(output.json_text(signed) + "\n")
     else:
         output.write(f"{output.style('good', 'green')}: {output.clean(signed.name)}, {signed.digest}\nsigned by {signed.key}\n")
-
-
-def _agreed(values: Values, question: str) -> None:
-    """Ask, on a terminal; without one, only `--yes` will do."""
-    if values["yes"]:
-        return
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError("there is no terminal to ask on, so nothing was changed", hint="look first, then say it again with --yes")
-    output.clear_meter()
-    sys.stderr.write(f"{question} [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        raise UsageError("nothing was changed", hint="answer y to go on")
 
 
 def _print(found: Trusted, values: Values) -> None:

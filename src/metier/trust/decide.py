@@ -162,6 +162,8 @@ def _action(verdict: Verdict | None, policy: Policy, level: Trust, phase: Phase,
     action = policy.action(level, verdict.level if verdict else None, phase)
     if approved is None or verdict is None:
         return action
+    if phase == "run" and rank(approved.level) > rank("verified") and not approved.accept_dangerous:
+        return action  # whoever installed it let it in, and said nothing about running it
     if policy.counted(verdict.level) != "dangerous":
         return "allow" if action in {"warn", "ask"} else action
     # The only way past a dangerous verdict (decision 5): by name, for these bytes, to load and run, and never silent.

@@ -45,7 +45,7 @@ def trust(library: Library, name: str, action: Verb = "show", *, reason: str = "
         people.unblock(library, card, reason)
     else:
         digest = library.machine.digest(card.path)
-        people.say(library, card, action, people.statement(library, card.name, digest, action, reason))
+        people.say(library, card.path, action, people.statement(library, card.name, digest, action, reason))
     library.reload()
     return shown(library, case_of(library, library.resolve(card.path)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier import judging, recording, skillfile
+from metier.discover import disk
 from metier.errors import MetierError
 from metier.model import Verdict
 from metier.standard.tools import split_tools
@@ -85,12 +86,26 @@ def _provenance(library: Library, card: Card, state: Decisions, digest: Digest |
     root = manifests.root_of(library, card)
     project = root.project if root else ""
     scope: Scope = "project" if project else card.scope
+    source, ref, commit = _origin(library, digest)
     broken = card.kind == "code" and manifests.breaks_promise(library, card, skillfile.bytes_of(card))
-    return Provenance(scope=scope, project=project, project_trusted=state.trusts(project),
-                      signature=_signed(library, card.name, digest), pinned="its manifest's hash" if broken else "")  # fmt: skip
+    return Provenance(source, ref, commit, scope=scope, project=project, project_trusted=state.trusts(project),
+                      signature=signed(library, card.name, digest), pinned="its manifest's hash" if broken else "")  # fmt: skip
 
 
-def _signed(library: Library, name: str, digest: Digest | None) -> Signed | None:
+def _origin(library: Library, digest: Digest | None) -> tuple[str, str, str]:
+    """Give where this machine itself fetched these very bytes from, the most trusted of several; a lock's word does not count."""
+    if not (library.data and digest) or disk.kind_of(f"{library.data}/store") != disk.FOLDER:
+        return "", "", ""
+    from metier.store.disk import Store
+    from metier.store.hands.disk import OsHands
+    from metier.trust.levels import level_of_source, rank
+
+    found = Store(f"{library.data}/store", library.home, OsHands()).origins(digest)
+    trusted = library.trust_policy.trusted_sources
+    return min(found, key=lambda one: ("pull/" in one[1], rank(level_of_source(one[0], trusted)), one), default=("", "", ""))
+
+
+def signed(library: Library, name: str, digest: Digest | None) -> Signed | None:
     """Give what a kept signature proves about these bytes; what cannot be verified proves nothing."""
     try:
         envelope = store.signature(library.data, digest) if digest else None

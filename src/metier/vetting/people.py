@@ -43,7 +43,7 @@ def approve(library: Library, card: Card, reason: str, level: Trust, *, accept_d
         raise _no(library, case, f"'{card.name}' is dangerous and is not approved:{told}",
                   f"look at it: metier scan {card.path}; then, if you must: {OVERRIDE.format(name=card.name)}")  # fmt: skip
     said = statement(library, card.name, before, "approve", reason)._replace(level=level, accept_dangerous=dangerous)
-    say(library, card, "approve", said, case.verdict.level)
+    say(library, card.path, "approve", said, case.verdict.level)
 
 
 def _changed(card: Card) -> IntegrityError:
@@ -66,25 +66,25 @@ def unblock(library: Library, card: Card, reason: str) -> None:
     if not blocked:
         raise RefusedError(f"'{card.name}' is not blocked", hint=f"see: metier trust show {card.name}")
     for one in blocked:
-        say(library, card, "unblock", statement(library, one.name, one.digest, "unblock", reason))
+        say(library, card.path, "unblock", statement(library, one.name, one.digest, "unblock", reason))
     if digest and all(one.digest != digest for one in blocked):
-        say(library, card, "unblock", statement(library, card.name, digest, "unblock", reason))
+        say(library, card.path, "unblock", statement(library, card.name, digest, "unblock", reason))
 
 
-def say(library: Library, card: Card, action: str, said: Approval, verdict: str = "") -> None:
+def say(library: Library, path: str, action: str, said: Approval, verdict: str = "") -> None:
     """Write a decision down, and note it."""
 
     def edit(state: State) -> State:
         if said.state == "approved" and _is_blocked(state, said.name, said.digest):  # by somebody else, just now
             raise RefusedError(f"'{said.name}' is blocked", hint=f"first: metier trust unblock {said.name}")
-        return state._replace(rows=(*state.rows, Row(said, card.path)))
+        return state._replace(rows=(*state.rows, Row(said, path)))
 
     try:
         store.change(library.data, library.home, edit)
     except MetierError as error:
-        recording.record(library, action, "failed", name=said.name, digest=said.digest, path=card.path, reason=error.message)
+        recording.record(library, action, "failed", name=said.name, digest=said.digest, path=path, reason=error.message)
         raise
-    recording.record(library, action, said.state, name=said.name, digest=said.digest, path=card.path, level=said.level,
+    recording.record(library, action, said.state, name=said.name, digest=said.digest, path=path, level=said.level,
                      verdict=verdict, reason=said.reason, accept_dangerous=said.accept_dangerous, by=said.by)  # fmt: skip
 
 

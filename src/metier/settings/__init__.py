@@ -9,6 +9,7 @@ from metier.closest import closest
 from metier.errors import ConfigError
 from metier.light import TYPE_CHECKING, NamedTuple
 from metier.model import SCOPES, Limits, Problem
+from metier.settings.tables import MOST_WEIGHT, PROMPT_ORDER, Managing, Prompting, Routing, Supply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 else:
     Layer = str
 
+__all__ = ["ELSEWHERE", "MOST_WEIGHT", "PROMPT_ORDER", "Layer", "Managing", "Prompting", "Routing", "Rule", "Settings", "Source",
+           "Supply", "merge", "place_of"]  # fmt: skip
+
 
 class Rule(NamedTuple):
     """Show or hide skills by path or by name (CX-38)."""
@@ -28,61 +32,6 @@ class Rule(NamedTuple):
     path: str = ""
     name: str = ""
     told_by: str = ""
-
-
-PROMPT_ORDER: tuple[Scope, ...] = ("system", "admin", "project", "user", "plugin", "external", "package")
-"""In which order a prompt lists scopes (CX-53); what is not named comes after."""
-
-
-MOST_WEIGHT = 10
-"""The most that a weight of `route` may be: far more than words ever give."""
-
-
-class Prompting(NamedTuple):
-    """How skills are told to a model."""
-
-    budget: int = 0
-    """Tokens for the catalogue; 0 takes a share of the window, or the default."""
-    window: int = 0
-    """The model's context in tokens; 0 when it is not known."""
-    format: str = "xml"
-    order: tuple[Scope, ...] = PROMPT_ORDER
-    include: bool = True
-    """Whether models are told of skills at all (CX-56)."""
-    names_only: tuple[str, ...] = ()
-    """Categories whose skills are listed by name alone (HE-25)."""
-    reliability: bool = False
-    """Whether a skill's line says how often its scripts were run and how often that went well (ZE-37)."""
-
-
-class Managing(NamedTuple):
-    """What an agent may do to skills by itself (HE-47)."""
-
-    review: str = "caution"
-    """`never`, `caution` (what a scan does not call safe) or `always`: which changes wait for a person."""
-    pinned: tuple[str, ...] = ()
-    """Skills that no agent deletes."""
-
-
-class Routing(NamedTuple):
-    """How skills are found for a task. Each weight is what the best of its kind adds to a score; 0 leaves it out."""
-
-    vectors: str = "auto"
-    """`auto`: meaning counts as well as words where an embedder is installed; `off`: words alone."""
-    trust: float = 0.0
-    """For skills of those whom the user trusts."""
-    readiness: float = 0.3
-    """Against skills that lack something they need."""
-    usage: float = 0.0
-    """For skills whose runs went well."""
-    scope: float = 0.0
-    """For skills of the stronger scope."""
-    observe: bool = False
-    """Whether observation triggers are looked at at all (CO-22)."""
-    muted: tuple[str, ...] = ()
-    """Skills whose observation triggers never fire."""
-    muted_until: tuple[tuple[str, str], ...] = ()
-    """Skills whose observation triggers do not fire before a time."""
 
 
 class Settings(NamedTuple):
@@ -125,13 +74,14 @@ class Settings(NamedTuple):
     """The MCP servers that the agent has, by name or identity; `None` when it is not known."""
     manage: Managing = Managing()
     route: Routing = Routing()
+    supply: Supply = Supply()
     usage: bool = True
     """Whether it is counted, on this machine alone, how often each skill is used."""
 
 
 _TOP = ("external_dirs", "root_markers", "precedence", "on_collision", "hide_unready", "allow_without_frontmatter",
         "host_platform", "environments", "tools", "toolsets", "skills", "limits", "trust", "scan", "prompt", "secrets",
-        "inline_shell", "skill_values", "mcp_servers", "manage", "route", "usage")  # fmt: skip
+        "inline_shell", "skill_values", "mcp_servers", "manage", "route", "supply", "usage")  # fmt: skip
 _SCAN = ("rules",)
 _SKILLS = ("disabled", "platform_disabled", "config")
 _RULE = ("path", "name", "enabled")
@@ -359,6 +309,9 @@ _TABLES: dict[str, dict[str, Any]] = {
     "manage": {"review": _one_of("never", "caution", "always"), "pinned": _words},
     "route": {"vectors": _one_of("auto", "off"), "trust": _weight, "readiness": _weight, "usage": _weight, "scope": _weight,
               "observe": _flag, "muted": _words, "muted_until": _moments},
+    "supply": {"fast_forward": _flag, "hosts": _words, "private_hosts": _words, "taps": _words, "registries": _words,
+               "bundled": _flag, "download_bytes": _number, "unpacked_bytes": _number, "file_bytes": _number, "files": _number,
+               "ratio": _number, "redirects": _number, "seconds": _number, "search_seconds": _number},
 }  # fmt: skip
 _READERS: dict[str, Any] = {
     "external_dirs": _words, "root_markers": _words, "precedence": _scopes, "on_collision": _collision,

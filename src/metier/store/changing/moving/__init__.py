@@ -1,0 +1,1 @@
+"""One place of a change: switched, or put back."""

@@ -1,0 +1,1 @@
+"""Folders of files as they lie on disk, read without following anything."""

@@ -1,0 +1,1 @@
+"""Small files of other people's: locks and records."""

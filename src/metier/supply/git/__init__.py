@@ -1,0 +1,1 @@
+"""Repositories, fetched by the git that is installed here, and never checked out."""

@@ -1,0 +1,1 @@
+"""One call of git: for so long, so large, and with nothing left behind."""

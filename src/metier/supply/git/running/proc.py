@@ -1,0 +1,164 @@
+"""Starts git in a process group of its own, and ends it with its children when it takes too long or grows too large."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from typing import IO, TYPE_CHECKING, NamedTuple
+
+from metier.errors import RefusedError, SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+CHUNK = 1 << 16
+ERROR_BYTES = 16 * 1024
+"""How much of git's complaints is kept: the end of them."""
+TICK = 0.02
+_GROUPS = hasattr(os, "killpg")
+
+
+class Ended(NamedTuple):
+    """How a call ended."""
+
+    code: int
+    output: bytes
+    errors: bytes
+
+
+class Bounds(NamedTuple):
+    """When to stop: at a moment of the monotonic clock, or when a folder has grown by so much."""
+
+    until: float
+    grown: int = 0
+    folder: str = ""
+    output: int = 8 * 1024 * 1024
+
+
+def run(words: Sequence[str], env: Mapping[str, str], bounds: Bounds) -> Ended:
+    """Run git to its end, within bounds; whatever happens, it does not outlive this call."""
+    _check_time(bounds)
+    before = size_of(bounds.folder) if bounds.folder else 0
+    child = start(words, env, subprocess.DEVNULL)
+    assert child.stdout is not None
+    assert child.stderr is not None
+    output, errors = _Drain(child.stdout, bounds.output, head=True), _Drain(child.stderr, ERROR_BYTES, head=False)
+    try:
+        while not _has_ended(child):
+            _check_time(bounds)
+            if output.over:
+                raise RefusedError("git answered more than is read", code="too-large", hint="the source has too many refs")
+            if bounds.folder and size_of(bounds.folder) - before > bounds.grown:
+                raise RefusedError(f"the repository is larger than {bounds.grown:,} bytes", code="too-large",
+                                   hint="supply.download_bytes in the settings is the limit")  # fmt: skip
+    finally:
+        stop(child)
+        output.join()
+        errors.join()
+        child.stdout.close()
+        child.stderr.close()
+    return Ended(child.returncode, bytes(output.kept), bytes(errors.kept))
+
+
+def _check_time(bounds: Bounds) -> None:
+    if time.monotonic() > bounds.until:
+        raise SourceError("fetching took too long", code="timeout", hint="supply.seconds in the settings is the limit")
+
+
+def start(words: Sequence[str], env: Mapping[str, str], stdin: int, stderr: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
+    """Start git, away from any terminal; that there is none to start is the source's trouble."""
+    try:
+        return subprocess.Popen(  # noqa: S603 - fixed words, checked names, no shell
+            list(words), stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, env=dict(env), cwd="/" if _GROUPS else None,
+            start_new_session=_GROUPS, close_fds=True,
+        )  # fmt: skip
+    except FileNotFoundError as error:
+        raise SourceError("git is not installed here", code="git", hint="install git 2.34 or newer") from error
+    except (OSError, ValueError) as error:
+        raise SourceError(f"git could not be started: {error}", code="git", hint="see whether 'git --version' works") from error
+
+
+def stop(child: subprocess.Popen[bytes]) -> None:
+    """End a process and all that it started."""
+    if _GROUPS:
+        try:
+            os.killpg(child.pid, signal.SIGKILL)  # the group may outlive its leader
+        except (ProcessLookupError, PermissionError):
+            pass
+    elif child.poll() is None:
+        child.kill()
+    child.wait()
+
+
+def _has_ended(child: subprocess.Popen[bytes]) -> bool:
+    try:
+        child.wait(TICK)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def lines(words: Sequence[str], env: Mapping[str, str], failed: Callable[[bytes], Exception]) -> Iterator[bytes]:
+    """Give the output of a call of git on this machine, a piece at a time."""
+    child = start(words, env, subprocess.DEVNULL)
+    assert child.stdout is not None
+    assert child.stderr is not None
+    errors = _Drain(child.stderr, ERROR_BYTES, head=False)
+    try:
+        while chunk := child.stdout.read(CHUNK):
+            yield chunk
+        code = child.wait()
+    finally:
+        stop(child)
+        errors.join()
+        child.stdout.close()
+        child.stderr.close()
+    if code:
+        raise failed(bytes(errors.kept))
+
+
+def size_of(folder: str) -> int:
+    """Give the bytes below a folder; what comes and goes meanwhile does not count."""
+    total, waiting = 0, [folder]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as found:
+                for entry in found:
+                    try:
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append(entry.path)
+                        else:
+                            total += entry.stat(follow_symlinks=False).st_size
+                    except OSError:
+                        continue
+        except OSError:
+            continue
+    return total
+
+
+class _Drain:
+    """Empties a pipe, so that nobody waits for its reader, and keeps so much of what came."""
+
+    def __init__(self, pipe: IO[bytes], most: int, *, head: bool) -> None:
+        self.pipe, self.most, self.head = pipe, most, head
+        self.kept, self.over = bytearray(), False
+        self.thread = threading.Thread(target=self._run, daemon=True)
+        self.thread.start()
+
+    def _run(self) -> None:
+        read = getattr(self.pipe, "read1", self.pipe.read)
+        try:
+            while chunk := read(CHUNK):
+                self.kept += chunk
+                if len(self.kept) > self.most:
+                    self.over = True
+                    self.kept = self.kept[: self.most] if self.head else self.kept[-self.most :]
+        except (OSError, ValueError):
+            pass  # the other end is gone
+
+    def join(self) -> None:
+        """Wait until all that came was read."""
+        self.thread.join(5)

@@ -1,0 +1,1 @@
+"""Three versions of a skill into one: pure, and the same as git where both can do it."""

@@ -1,0 +1,1 @@
+"""Writing files that others read: whole or not at all."""

@@ -1,0 +1,1 @@
+"""Where the bytes of strangers lie until somebody has decided about them."""

@@ -1,0 +1,1 @@
+"""Asking many remote sources at once."""

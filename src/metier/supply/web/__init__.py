@@ -1,0 +1,1 @@
+"""Sources on the web: single files, archives, well-known indexes, registries."""

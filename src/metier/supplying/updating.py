@@ -1,0 +1,168 @@
+"""`update`: bring locked skills to what their sources have now. Edits are merged; what conflicts, is worse or wants more waits.
+
+Everything is fetched, merged and judged in quarantine first, and shown as a plan. What may be applied is, at once and wholly;
+what may not is held: its version is kept in the store, the reasons are noted, and the working copy is not touched.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from metier.supplies import Held, Installed, Outcome, Plan, Refusal
+from metier.supply.state import Pending
+from metier.supplying import applying, deploying, fetching, landing, pinning, places
+from metier.supplying.deciding import Scales
+from metier.supplying.landing import Landing
+from metier.supplying.prospects import Bench, Prospect, prospect
+from metier.supplying.upstreams import is_fixed, looked_up
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from metier.app import Library
+    from metier.store.disk import Store
+    from metier.supplies import Pin
+    from metier.supply.quarantine.disk import Desk
+    from metier.supplying.places import Kept, Place
+
+ALONE = "it waits for your yes: supply.fast_forward is off"
+MERGED = "it would be merged with your edits: that waits for your yes"
+
+
+class _Looked(NamedTuple):
+    """What was found in one place."""
+
+    bench: Bench
+    prospects: list[Prospect]
+    gone: list[Held]
+    refused: list[Refusal]
+    current: set[str]
+    """What its source has nothing newer of: no update of that can wait any more."""
+    notes: list[str]
+
+    @property
+    def fit(self) -> list[Prospect]:
+        return [one for one in self.prospects if not one.reasons]
+
+    @property
+    def waiting(self) -> list[Prospect]:
+        return [one for one in self.prospects if one.reasons]
+
+
+def update(library: Library, names: Sequence[str], *, user: bool | None, check: bool,
+           consent: Callable[[Plan], bool] | None) -> Outcome:  # fmt: skip
+    """Look at the sources, show what there is, and apply what may be applied; `check` stops after the look."""
+    wanted = _wanted(library, names, user)
+    with fetching.desk(library) as desk, Scales(library) as scales:
+        found = [_looked(library, desk, scales, place, pins) for place, pins in wanted]
+        if consent is None and not check:
+            found = [_by_itself(library, one) for one in found]
+        outcome = _outcome(found)
+        if check or (consent is not None and outcome.plan.update and not consent(outcome.plan)):
+            return outcome
+        installed = list[Installed]()
+        notes = list(outcome.notes)
+        for one in found:
+            installed += _applied(library, one, notes)
+    return outcome._replace(installed=tuple(installed), notes=tuple(notes))
+
+
+def _wanted(library: Library, names: Sequence[str], user: bool | None) -> list[tuple[Place, list[Pin]]]:  # noqa: FBT001 - which of the two, or both
+    """Give the pins that are meant, by place; a name that no lock has is an error before anything is asked."""
+    if not names:
+        return [(place, list(places.read(place).lock.pins)) for place in places.places(library, user)]
+    found: dict[Place, list[Pin]] = {}
+    for name in dict.fromkeys(names):
+        place, _kept, pin = places.holding(library, name, user)
+        found.setdefault(place, []).append(pin)
+    return list(found.items())
+
+
+def _looked(library: Library, desk: Desk, scales: Scales, place: Place, pins: Sequence[Pin]) -> _Looked:
+    bench = Bench(library, place, places.read(place), desk, scales)
+    looked = _Looked(bench, [], [], [], set(), [])
+    for pin in pins:
+        deploying.sure(library, place, pin)
+    for upstream in looked_up(library, place, desk, [pin for pin in pins if not is_fixed(place, pin)]):
+        looked.notes.extend([upstream.note] if upstream.note else [])
+        if upstream.gone:
+            looked.gone.append(Held(upstream.pin.name, (upstream.gone,)))
+        elif upstream.refusal is not None:
+            looked.refused.append(upstream.refusal)
+        else:
+            found = prospect(bench, upstream.pin, upstream.laid) if upstream.laid is not None else None
+            if isinstance(found, Refusal):
+                looked.refused.append(found)
+            elif found is not None:
+                looked.prospects.append(found)
+            else:
+                looked.current.add(upstream.pin.name)
+    return looked
+
+
+def _by_itself(library: Library, looked: _Looked) -> _Looked:
+    """Hold back what nobody said yes to. The setting is a yes in advance, but not while nobody knows what was decided."""
+    alone = library.settings.supply.fast_forward and not looked.bench.scales.state.broken
+    why = {"fast_forward": () if alone else (ALONE,), "three_way": (MERGED,)}
+    return looked._replace(prospects=[
+        one if one.reasons else one._replace(reasons=why.get(one.mode, ())) for one in looked.prospects
+    ])  # fmt: skip
+
+
+def _outcome(found: Sequence[_Looked]) -> Outcome:
+    plan = Plan(update=tuple(one.step() for looked in found for one in looked.fit),
+                conflicts=tuple(conflict for looked in found for one in looked.waiting for conflict in one.conflicts))  # fmt: skip
+    held = [Held(one.pin.name, one.reasons) for looked in found for one in looked.waiting]
+    held += [one for looked in found for one in looked.gone]
+    refused = tuple(one for looked in found for one in looked.refused)
+    return Outcome(plan, refused=refused, held=tuple(held), notes=tuple(note for looked in found for note in looked.notes))
+
+
+def _applied(library: Library, looked: _Looked, notes: list[str]) -> list[Installed]:
+    """Apply what fits and note what waits, in one change."""
+    place, fit, waiting = looked.bench.place, looked.fit, looked.waiting
+    store, changer = places.store_of(library), places.changer_of(library)
+    with changer.alone():
+        kept = places.read(place)
+        for one in (*fit, *waiting):
+            if kept.lock.named(one.pin.name) != one.pin:
+                raise landing.changed(f"the lock's entry of '{one.pin.name}'")
+        pending = _pending(kept, looked)
+        if not fit and pending == kept.state.pending:
+            return []
+        for one in (*fit, *waiting):
+            _stored(store, one)
+        landings = [_landing(place, one) for one in fit]
+        notes += landing.land(library, place, kept, landings, changer, "update", pending=pending)
+    for one in waiting:
+        applying.record(library, "update", "held", one.pin.name, one.laid.digest, origin=one.pin.source,
+                        commit=one.laid.origin.commit, reason="; ".join(one.reasons)[:500])  # fmt: skip
+    return [landing.reported(library, place, one, "update") for one in landings]
+
+
+def _stored(store: Store, one: Prospect) -> None:
+    """Take the source's version into the store, and what was merged from it."""
+    store.take(one.laid.folder, one.laid.files)
+    store.note(one.laid.digest, *one.laid.origin[1:])
+    if not one.reasons and one.folder != one.laid.folder:
+        store.take(one.folder, one.files)
+
+
+def _pending(kept: Kept, looked: _Looked) -> tuple[Pending, ...]:
+    """Give what waits afterwards: one that waits already for the same version keeps its desk and what was done there."""
+    settled = {*looked.current, *(one.pin.name for one in looked.fit)}
+    found = {one.name: one for one in kept.state.pending if one.name not in settled}
+    for one in looked.waiting:
+        origin, before = one.laid.origin, found.get(one.pin.name)
+        new = Pending(one.pin.name, one.pin.base, one.local, one.laid.digest, origin.ref, origin.commit, "", one.reasons)
+        same = before is not None and (before.base, before.theirs) == (new.base, new.theirs)
+        found[one.pin.name] = before._replace(commit=new.commit, reasons=new.reasons) if same and before is not None else new
+    return tuple(sorted(found.values()))
+
+
+def _landing(place: Place, one: Prospect) -> Landing:
+    assert one.weighed is not None
+    pin = pinning.pin_of(place, one.laid.origin, one.laid.picked.path, one.weighed, one.digest, one.laid.digest, one.files,
+                         one.pin.targets)  # fmt: skip
+    after = pin._replace(kind=one.pin.kind, source=one.pin.source, ref=one.pin.ref, signature=one.signature)
+    return Landing(one.pin, after, one.local, one.mode, one.weighed)

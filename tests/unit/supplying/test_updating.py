@@ -1,0 +1,270 @@
+"""`update`: what is applied, what is merged, what is held and why, and that nothing of a user's is lost."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import Home
+from doors.upstream import DANGEROUS, LINES, text_of
+from fakes.workshop import PLAIN, Workshop, changed
+
+from metier.errors import NotFoundError
+from metier.supplying import places
+
+
+@pytest.fixture
+def shop(home: Home, tmp_path: Path) -> Workshop:
+    made = Workshop(home, tmp_path)
+    made.add()
+    return made
+
+
+def pin(shop: Workshop, name: str = "pdf") -> object:
+    with shop.open() as m:
+        return places.read(places.place_of(m, user=False)).lock.named(name)
+
+
+def waiting(shop: Workshop) -> list[tuple[str, tuple[str, ...]]]:
+    with shop.open() as m:
+        return [(one.name, one.reasons) for one in places.read(places.place_of(m, user=False)).state.pending]
+
+
+def test_what_nobody_edited_becomes_the_new_version(shop: Workshop) -> None:
+    commit = shop.publish({"SKILL.md": changed(18), "references/more.md": "More.\n"})
+
+    outcome = shop.update()
+
+    [step], [installed] = outcome.plan.update, outcome.installed
+    assert ("fast_forward", commit, True) == (step.mode, step.commit, outcome.ok)
+    assert (str(shop.file().parent), step.digest) == (installed.path, installed.digest)
+    assert (changed(18), "More.\n") == (shop.file().read_text(), shop.file("references/more.md").read_text())
+    assert "Outcome(plan=Plan(add=(), update=(), remove=(), conflicts=()), installed=(), refused=(), held=(), notes=())" == repr(shop.update())
+
+
+def test_a_commit_that_leaves_the_skill_alone_changes_nothing(shop: Workshop) -> None:
+    shop.upstream.commit({"README.md": "Words.\n"})
+    before = shop.states()
+
+    outcome = shop.update()
+
+    assert (True, ()) == (outcome.ok, outcome.plan.update)
+    assert before == shop.states()
+
+
+def test_edits_and_upstream_changes_end_up_in_one_file_and_both_versions_stay(shop: Workshop) -> None:
+    shop.edit(changed(3, to="My line"))
+    shop.publish(changed(18))
+
+    outcome = shop.update()
+
+    assert ["three_way"] == [step.mode for step in outcome.plan.update]
+    assert changed(18, body=LINES.replace("Line 3 ", "My line 3 ")) == shop.file().read_text()
+    with shop.open() as m:
+        assert ["update", "edit", "add"] == [one.what for one in m.history("pdf")]
+
+
+def test_who_has_made_the_same_change_already_is_only_noted_in_the_lock(shop: Workshop) -> None:
+    shop.edit(changed(18))
+    commit = shop.publish(changed(18))
+    before = shop.file().stat()
+
+    outcome = shop.update()
+
+    after = pin(shop)
+    assert ["already_applied"] == [step.mode for step in outcome.plan.update]
+    assert (commit, True) == (getattr(after, "commit", ""), getattr(after, "digest", "") == getattr(after, "base", "-"))
+    assert (before.st_ino, before.st_mtime_ns) == (shop.file().stat().st_ino, shop.file().stat().st_mtime_ns)
+
+
+def test_a_conflict_is_held_with_all_three_sides_and_nothing_is_touched(shop: Workshop) -> None:
+    mine = changed(3, to="My line")
+    shop.edit(mine)
+    shop.publish(changed(3, 18))
+    lock = (shop.folder / "metier.lock").read_bytes()
+
+    outcome = shop.update()
+
+    [conflict], [held] = outcome.plan.conflicts, outcome.held
+    assert ("pdf", "SKILL.md", PLAIN, mine, changed(3, 18)) == conflict[:5]
+    assert ("pdf", ("SKILL.md: both changed the same lines",)) == held
+    assert (False, ()) == (outcome.ok, outcome.installed)
+    assert (mine, lock) == (shop.file().read_text(), (shop.folder / "metier.lock").read_bytes())
+    assert [("pdf", held.reasons)] == waiting(shop)
+
+
+def test_no_skill_waits_for_another_that_is_held(home: Home, tmp_path: Path) -> None:
+    shop = Workshop(home, tmp_path)
+    shop.add("pdf", "ocr")
+    shop.edit(changed(3, to="My line"))
+    shop.upstream.commit({"skills/pdf/SKILL.md": changed(3), "skills/ocr/SKILL.md": text_of("ocr", "New.\n")})
+
+    outcome = shop.update()
+
+    assert (["ocr"], ["pdf"]) == ([one.name for one in outcome.installed], [one.name for one in outcome.held])
+    assert text_of("ocr", "New.\n") == shop.file(name="ocr").read_text()
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({"SKILL.md": PLAIN.replace("---\n\n", "allowed-tools: Bash\n---\n\n", 1)}, "tool Bash"),
+        ({"SKILL.md": PLAIN.replace("---\n\n", "required_environment_variables: [TOKEN]\n---\n\n", 1)}, "variable TOKEN"),
+        ({"tools/go.py": "print(1)\n"}, "scripts in python"),
+        ({"SKILL.md": DANGEROUS.replace("name: bad", "name: pdf")}, "the scan calls it dangerous, and what is in place safe"),
+    ],
+)  # fmt: skip
+def test_what_wants_more_or_is_worse_is_held_though_nothing_was_edited(files: dict[str, str | None], reason: str, shop: Workshop) -> None:
+    shop.publish(files)
+
+    outcome = shop.update()
+
+    [held] = outcome.held
+    assert (False, ()) == (outcome.ok, outcome.installed)
+    assert reason in "; ".join(held.reasons)
+    assert PLAIN == shop.file().read_text()
+
+
+def test_what_is_no_skill_any_more_is_refused_and_the_old_one_stays(shop: Workshop) -> None:
+    shop.publish("")
+
+    outcome = shop.update()
+
+    assert ["pdf"] == [one.name for one in (*outcome.refused, *outcome.held)]
+    assert PLAIN == shop.file().read_text()
+
+
+def test_check_changes_nothing_at_all(shop: Workshop) -> None:
+    shop.edit(changed(3, to="My line"))
+    shop.publish(changed(18))
+    before = shop.states()
+
+    with shop.open() as m:
+        outcome = m.update(check=True)
+
+    assert (["three_way"], ()) == ([step.mode for step in outcome.plan.update], outcome.installed)
+    assert before == shop.states()
+
+
+def test_a_no_changes_nothing_at_all(shop: Workshop) -> None:
+    shop.publish(changed(18))
+    before = shop.states()
+
+    with shop.open() as m:
+        outcome = m.update(consent=lambda _plan: False)
+
+    assert ((), before) == (outcome.installed, shop.states())
+
+
+def test_without_a_person_only_the_setting_lets_an_update_through(home: Home, tmp_path: Path) -> None:
+    outcomes = []
+    for setting in ("false", "true"):
+        shop = Workshop(home._replace(env={**home.env, "METIER_HOME": str(tmp_path / setting)}), tmp_path / f"at-{setting}", f"[supply]\nfast_forward = {setting}\n")
+        shop.add()
+        shop.publish(changed(18))
+        with shop.open() as m:
+            outcomes.append((bool(m.update().installed), shop.file().read_text() == changed(18), len(waiting(shop))))
+
+    assert [(False, False, 1), (True, True, 0)] == outcomes
+
+
+def test_even_then_edits_wait_for_a_person(home: Home, tmp_path: Path) -> None:
+    shop = Workshop(home, tmp_path, "[supply]\nfast_forward = true\n")
+    shop.add()
+    shop.edit(changed(3, to="My line"))
+    shop.publish(changed(18))
+
+    with shop.open() as m:
+        outcome = m.update()
+
+    assert ((), ("it would be merged with your edits: that waits for your yes",)) == (outcome.installed, outcome.held[0].reasons)
+    assert changed(3, to="My line") == shop.file().read_text()
+
+
+def test_a_skill_that_was_moved_upstream_is_followed_and_said(shop: Workshop) -> None:
+    shop.upstream.commit({"skills/pdf/SKILL.md": None, "skills/pdf/scripts/fill.sh": None, "tools/pdf/SKILL.md": changed(18), "tools/pdf/scripts/fill.sh": "echo filled\n"})
+
+    outcome = shop.update()
+
+    assert ("pdf is at tools/pdf of its source now",) == outcome.notes
+    assert ("tools/pdf", changed(18)) == (getattr(pin(shop), "path", ""), shop.file().read_text())
+
+
+def test_a_skill_that_vanished_upstream_is_held_and_stays(shop: Workshop) -> None:
+    shop.upstream.commit({"skills/pdf/SKILL.md": None, "skills/pdf/scripts/fill.sh": None})
+
+    outcome = shop.update()
+
+    assert (["pdf"], True) == ([one.name for one in outcome.held], "no longer has it" in outcome.held[0].reasons[0])
+    assert PLAIN == shop.file().read_text()
+
+
+def test_a_source_that_is_gone_is_told_and_the_others_go_on(shop: Workshop, tmp_path: Path) -> None:
+    other = tmp_path / "other" / "xls"
+    other.mkdir(parents=True)
+    (other / "SKILL.md").write_text(text_of("xls"))
+    with shop.open() as m:
+        m.add(str(other), consent=shop.yes)
+    (other / "SKILL.md").write_text(text_of("xls", "New.\n"))
+    shutil.rmtree(shop.upstream.folder)
+
+    outcome = shop.update()
+
+    assert (["pdf"], ["xls"]) == ([one.name for one in outcome.refused], [one.name for one in outcome.installed])
+
+
+def test_a_name_that_no_lock_has_is_an_error_before_anything_is_asked(shop: Workshop) -> None:
+    with shop.open() as m, pytest.raises(NotFoundError):
+        m.update(["pdf", "nobody"])
+
+
+def test_a_skill_locked_to_a_commit_stays_there(home: Home, tmp_path: Path) -> None:
+    shop = Workshop(home, tmp_path)
+    with shop.open() as m:
+        m.add(shop.upstream.url, skills=["pdf"], ref=shop.upstream.head(), consent=shop.yes)
+    shop.publish(changed(18))
+
+    outcome = shop.update("pdf")
+
+    assert (True, ()) == (outcome.ok, outcome.plan.update)
+    assert PLAIN == shop.file().read_text()
+
+
+def test_copies_follow_and_one_that_was_edited_by_itself_stays(home: Home, tmp_path: Path) -> None:
+    shop = Workshop(home, tmp_path)
+    shop.add(to=("cursor", "claude-code"))
+    with shop.open() as m:
+        found = places.read(places.place_of(m, user=False)).lock.named("pdf")
+    assert found is not None
+    copies = [target.path for target in found.targets if target.method == "copy"]
+    links = [target.path for target in found.targets if target.method == "link"]
+    shop.publish(changed(18))
+    for path in copies:
+        (shop.folder / path / "SKILL.md").write_text("mine\n")
+
+    outcome = shop.update()
+
+    assert [f"{shop.folder / path} was changed by itself, and stays as it is" for path in copies] == list(outcome.notes)
+    assert ["mine\n"] * len(copies) == [(shop.folder / path / "SKILL.md").read_text() for path in copies]
+    assert [changed(18)] * len(links) == [(shop.folder / path / "SKILL.md").read_text() for path in links]
+
+
+def test_a_working_copy_that_is_gone_comes_back_new(shop: Workshop) -> None:
+    shutil.rmtree(shop.file().parent)
+    shop.publish(changed(18))
+
+    outcome = shop.update()
+
+    assert (True, changed(18)) == (outcome.ok, shop.file().read_text())
+
+
+def test_a_held_update_goes_when_the_source_takes_it_back(shop: Workshop) -> None:
+    shop.edit(changed(3, to="My line"))
+    shop.publish(changed(3))
+    shop.update()
+    shop.publish(PLAIN)
+
+    outcome = shop.update()
+
+    assert (True, []) == (outcome.ok, waiting(shop))
