@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import error_codes
+
 from metier import errors, expanding, model, offers, preparing, settings, supplies, terms, wanted
 from metier.audit import proof
 from metier.cli.help import of_command, overview
@@ -29,7 +31,7 @@ from metier.scan.weigh import DOUBT, weight_of
 from metier.standard import asks
 from metier.standard.rules import BARE, FATAL, RULES
 from metier.store import disk as store
-from metier.supplying import merging, outdating
+from metier.supplying import merging, outdating, publishing, records
 from metier.trust import config as trust_config, sign
 from metier.trust.levels import LEVELS
 from metier.trust.policy import DEFAULT, PHASES, VERDICTS, Policy
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 REFERENCE = "docs/reference"
+SOURCE = ROOT / "src/metier"
 HELP, TABLE = "help", "table"
 """What stands between two marks of a page that people wrote."""
 NOTE = "*Made by `scripts/reference.py`; change the code, not this page.*\n"
@@ -217,6 +220,11 @@ DOCUMENTS = (
     ("metier merge NAME --json", "Merging", "Exit code 1 while anything is left to settle."),
     ("metier history NAME --json", '{"name": text, "revisions": [Revision]}', "The newest first."),
     ("metier gc --json", "Freed", ""),
+    ("metier search WORDS --json", '{"results": [Result], "unreachable": [{"source": text, "why": text}]}', ""),
+    ("metier lock export --json", "Carried", "`import` gives the same."),
+    ("metier pack PATH --json", "Packed", ""),
+    ("metier publish PATH --json", "Published", "Exit code 1 when any is refused."),
+    ("metier sign NAME --json", "Signed with path", ""),
     ("metier new NAME --json", '{"name": text, "path": text}', ""),
     ("metier enable NAME --json", '{"name": text, "path": text, "state": State, "config": text}', "`disable` gives the same."),
 )  # fmt: skip
@@ -228,7 +236,8 @@ SHAPES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (calling, ("SlashCommand",)), (preparing, ("Prepared", "Server", "CredentialFile")), (asks, ("Ask",)),
     (report, ("Usage", "Used", "Idle", "Costly")),
     (supplies, ("Outcome", "Plan", "Step", "Target", "Conflict", "Installed", "Refusal", "Held", "Synced", "Revision")),
-    (outdating, ("Age",)), (merging, ("Merging",)), (store, ("Freed",)),
+    (outdating, ("Age",)), (merging, ("Merging",)), (store, ("Freed",)), (supplies, ("Result",)),
+    (records, ("Carried",)), (publishing, ("Packed", "Published")),
     (terms, ("Scanned", "Waived")), (model, ("Finding",)), (cases, ("Trusted",)), (sign, ("Signed",)), (proof, ("Verified",)),
 )  # fmt: skip
 SUBJECTS = {
@@ -382,17 +391,27 @@ def trust_table() -> str:
 
 
 def errors_page() -> str:
-    """Give the tree of errors."""
+    """Give the tree of errors, and what each narrower code means."""
+    own = {one.code for one in vars(errors).values() if isinstance(one, type) and issubclass(one, errors.MetierError)}
+    bare = error_codes.used(SOURCE) - own - set(error_codes.CODES) | (set(error_codes.CODES) - error_codes.named(SOURCE))
+    if bare:
+        message = f"scripts/error_codes.py does not describe {sorted(bare)}, or describes what is not there"
+        raise SystemExit(message)
     found = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, errors.MetierError)]
     tree = (errors.__doc__ or "").split("\n\n")[1]
     rows = [f"| `{one.__name__}` | `{one.code}` | {one.exit_code} | {_cell((one.__doc__ or '').strip())} |" for one in found]
-    return "\n".join([
+    parts = [
         "# Errors\n", NOTE, "What is wrong with a skill is a [diagnostic](rules.md) on its row, never an exception. An operation",
         "that fails raises one of these; each has `code`, `message` and `hint`.\n", f"```text\n{tree}\n```\n",
         "| class | code | exit code | says |\n|---|---|---|---|", *rows, "",
         "The command line prints `error: …` and `hint: …` on standard error; with `--json`, one document on standard output:",
-        '`{"code": …, "message": …, "hint": …}`. Some places give a narrower code than their class, such as `path-traversal`.\n',
-    ])  # fmt: skip
+        '`{"code": …, "message": …, "hint": …}`. Many places give a narrower code than their class; the exit code is then',
+        "still that of the class. Where one skill of a source cannot be taken as it is, the reason begins with the code.\n",
+    ]  # fmt: skip
+    for title, codes in error_codes.GROUPS:
+        parts += [f"## {title}\n", "| code | says |\n|---|---|"]
+        parts += [*(f"| `{code}` | {_cell(text)} |" for code, text in codes.items()), ""]
+    return "\n".join(parts)
 
 
 def configuration_page() -> str:

@@ -9,6 +9,8 @@ from metier.audit.disk import Log
 from metier.audit.proof import Verified
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from metier.app import Library
     from metier.audit.chain import Record
     from metier.model import Card, Digest
@@ -20,10 +22,22 @@ def record(
     library: Library, what: str, outcome: str, *, name: str = "", digest: str | None = None, source: str = "", **details: object
 ) -> None:
     """Note an event down (load, refuse, approve, block, install, run). Never raises; trouble becomes a warning, once."""
+    note(library, (event(library, what, outcome, name=name, digest=digest, source=source, **details),))
+
+
+def event(
+    library: Library, what: str, outcome: str, *, name: str = "", digest: str | None = None, source: str = "", **details: object
+) -> Event:
+    """Put an event into words."""
+    door = source or (library.agent.id if library.agent else "metier")
+    return Event(None, "", what, outcome, name, digest or "", door, details)
+
+
+def note(library: Library, events: Sequence[Event]) -> None:
+    """Note many events down, one after the other."""
     log = _log(library)
-    if log is not None:
-        door = source or (library.agent.id if library.agent else "metier")
-        log.append(Event(None, "", what, outcome, name, digest or "", door, details))
+    if log is not None and events:
+        log.append(*events)
     trouble = log.trouble if log is not None else NOWHERE
     if trouble and trouble not in library.warnings:
         library.warnings.append(trouble)

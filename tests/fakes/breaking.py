@@ -10,12 +10,14 @@ import os
 import shutil
 import signal
 import stat
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from fakes.hands import Fault, FaultyHands, in_a_child
 
 import metier
+from metier.discover.proc import apart
 from metier.errors import MetierError
 from metier.store.changing.disk import state_of
 from metier.store.hands.disk import OsHands
@@ -203,17 +205,22 @@ class Trial:
         assert not self.world.left(), self.world.left()
         assert self.world.has_edits()
 
-    def tally(self, fault: Fault, *, lasting: bool = False, then: str = "sync") -> Tally:
-        """Break it off at every step. `then` comes `sync`, or the person says the same `again`, or recovery dies as well: `twice`."""
+    def tally(self, *faults: Fault, then: str = "sync") -> Tally:
+        """Break it off at every step, by these faults in turn.
+
+        `then` comes `sync`; or the person says the same `again`; or recovery is killed as well, and has to come `twice`.
+        """
         wrong = list[str]()
         for at in range(1, self.steps + 1):
+            fault = faults[at % len(faults)]
             self.world.back(self.stuff)
-            found = [*self._broken(at, fault, lasting=lasting), *self._after(at, fault, then)]
-            wrong += [f"{self.operation.name}, {fault} at {at}: {text}" for text in found]
+            found = [*self._broken(at, fault), *self._after(at, fault, then)]
+            wrong += [f"{self.operation.name}, {fault} at {at}, then {then}: {text}" for text in found]
         return Tally(self.steps, tuple(wrong))
 
-    def _hands(self, at: int, fault: Fault, *, lasting: bool = False) -> FaultyHands:
-        return FaultyHands(at, fault, lasting=lasting, exchange=self.exchange, inner=QuickHands())
+    def _hands(self, at: int, fault: Fault) -> FaultyHands:
+        # A full disk stays full; one that fails may have failed once.
+        return FaultyHands(at, fault, lasting=fault == "ENOSPC", exchange=self.exchange, inner=QuickHands())
 
     def _act(self, hands: FaultyHands | None) -> bool:
         """Do it; give whether it says that all was done."""
@@ -228,8 +235,8 @@ class Trial:
         sides = zip(NAMES, self.old, self.new, strict=False)
         return all(self.world.skill(name) in {old, new} for name, old, new in sides)
 
-    def _broken(self, at: int, fault: Fault, *, lasting: bool) -> Iterator[str]:
-        hands = self._hands(at, fault, lasting=lasting)
+    def _broken(self, at: int, fault: Fault) -> Iterator[str]:
+        hands = self._hands(at, fault)
         if fault == "SIGKILL":
             ended = in_a_child(lambda: self._act(hands))
             if ended != -signal.SIGKILL:
@@ -296,6 +303,22 @@ class Trial:
             if state_of(str(self.world.project / pin.targets[0].path)) != pin.digest:
                 yield f"{pin.name} is not what the lock has"
         yield from (f"left behind: {path}" for path in self.world.left())
+
+
+def at_once(*tasks: Callable[[], Tally]) -> list[Tally]:
+    """Run several of them at the same time, each in a process of its own where that can be."""
+    started = [(task, apart(lambda task=task: json.dumps(task()).encode())) for task in tasks[1:]]  # type: ignore[misc]
+    found = [tasks[0]()]
+    for task, answer in started:
+        with answer or nullcontext():
+            told = answer.result() if answer is not None else None
+        found.append(_told(told) if told else task())
+    return found
+
+
+def _told(data: bytes) -> Tally:
+    tried, wrong = json.loads(data)
+    return Tally(tried, tuple(wrong))
 
 
 # --- the operations

@@ -51,7 +51,7 @@ class Shop:
         self.base = base.resolve()
         self.home, self.project, self.data, self.shelf = (self.base / name for name in ("home", "project", "metier-home", "shelf"))
         for folder in (self.home, self.project, self.shelf):
-            folder.mkdir(exist_ok=True)
+            folder.mkdir(parents=True, exist_ok=True)
         if git:
             (self.project / ".git").mkdir()
         self.env = {"HOME": str(self.home), "METIER_HOME": str(self.data), "PATH": os.environ.get("PATH", os.defpath), "USER": "ada"}

@@ -41,13 +41,14 @@ class Log:
         self.key_file = folder + ".key"
         self.trouble = ""
 
-    def append(self, event: Event) -> None:
-        """Write an event down. Never raises (CO-28), so that it cannot stand in the way of a refusal (CO-10)."""
+    def append(self, *events: Event) -> None:
+        """Write events down. Never raises (CO-28), so that it cannot stand in the way of a refusal (CO-10)."""
         try:
-            event = event._replace(at=self.clock() if event.at is None else event.at, who=event.who or person())
+            now, who = self.clock(), person()
+            made = [event._replace(at=now if event.at is None else event.at, who=event.who or who) for event in events]
             self._ready()
             with keeping.alone(f"{self.folder}/{LOCK}"):
-                self._append(event)
+                self._append(made)
         except Exception as error:  # noqa: BLE001 - whatever it is, the caller has something more important to say
             self.trouble = f"cannot write the audit log in {self.folder}: {_words(error)}"
 
@@ -78,7 +79,7 @@ class Log:
             rows.appendleft(_unreadable(f"{place}: {_words(error)}"))
         return list(rows)
 
-    def _append(self, event: Event) -> None:
+    def _append(self, events: list[Event]) -> None:
         key, raw = self._key(), _read(f"{self.folder}/{HEAD}")
         newest = self._newest()
         head = chain.read_head(raw, key) if raw is not None else None
@@ -88,13 +89,13 @@ class Log:
         if head is None or head.seal == "bad":
             # Nothing says where the log ended. The event that notes it comes before any new head, so that it cannot be lost.
             at = chain.resume(Head(_last_link(tail), "bad"), tail, key)._replace(torn=None)
-            noted = event._replace(what=chain.UNSEALED, outcome="noted", name="", digest="", details={})
-            self._put([noted, event], at, key, newest)
+            noted = events[0]._replace(what=chain.UNSEALED, outcome="noted", name="", digest="", details={})
+            self._put([noted, *events], at, key, newest)
             return
         at = chain.resume(head, tail, key)
         if at.link != head.link:
             self._write_head(at.link, key)
-        self._put([event], at, key, newest)
+        self._put(events, at, key, newest)
 
     def _begin(self) -> tuple[bytes | None, Head]:
         """Make the key and the head of a new log. The key comes last: where there is one, there has been a head."""

@@ -171,7 +171,8 @@ def _local(text: str, cwd: str, home: str | None, kind_of: Callable[[str], str |
 def _local_at(path: str, kind_of: Callable[[str], str | None]) -> Request | None:
     kind = kind_of(path)
     if kind == "folder":
-        return Request("folder", path)
+        bare = _is_bare(path, kind_of)  # there is nothing in it to read but through git
+        return _repository_of(path, "", "") if bare else Request("folder", path)
     if kind is None:
         return None
     if path.lower().endswith("/skill.md"):
@@ -179,6 +180,15 @@ def _local_at(path: str, kind_of: Callable[[str], str | None]) -> Request | None
     if kind == "file" and path.lower().endswith(ARCHIVES):
         return Request("archive", path)
     raise UsageError(f"'{path}' is neither a folder nor an archive", hint="a skill is a folder with a SKILL.md")
+
+
+def _holds_git(path: str, kind_of: Callable[[str], str | None]) -> bool:
+    """Tell whether an address of a folder, which is how git writes one, means the repository there."""
+    return kind_of(f"{path}/.git") is not None or _is_bare(path, kind_of)
+
+
+def _is_bare(path: str, kind_of: Callable[[str], str | None]) -> bool:
+    return (kind_of(f"{path}/HEAD"), kind_of(f"{path}/objects"), kind_of(f"{path}/refs")) == ("file", "folder", "folder")
 
 
 def _absolute(text: str, cwd: str, home: str | None) -> str:
@@ -199,7 +209,7 @@ def _addressed(text: str, cwd: str, home: str | None, kind_of: Callable[[str], s
     place, ref, path = _split(text.removeprefix("git+"))
     address = address_of(place)
     if address.scheme == "file":
-        if is_git or ref or path:
+        if is_git or ref or path or _holds_git(_absolute(address.path, cwd, home), kind_of):
             return _git(address, ref, path)
         return _local_at(_absolute(address.path, cwd, home), kind_of) or _unknown(text)
     if is_git or address.scheme in {"ssh", "git+ssh"} or address.path.endswith(".git"):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from metier import recording
 from metier.errors import IntegrityError, MetierError, NotFoundError, RefusedError, StoreError, UsageError
 from metier.supplies import Installed, Outcome, Plan, Refusal
 from metier.supply import pick, sources
@@ -37,6 +38,8 @@ def add(library: Library, said: str, wish: Wish, consent: Callable[[Plan], bool]
     if not wish.dry_run:
         places.settle(library)
     request = _request(library, said, wish.ref)
+    if request.kind == "well-known" and not request.path and len(wish.skills) == 1:
+        request = request._replace(path=wish.skills[0])  # the index tells them apart: the others need not be fetched
     with fetching.desk(library) as desk:
         try:
             offers, refused = _gathered(library, desk, request, wish, place)
@@ -66,7 +69,9 @@ def _request(library: Library, said: str, ref: str) -> Request:
 
     found = searching.search(library, said.strip(), searching.MOST)
     library.warnings += [f"{source} did not answer: {why}" for source, why in found.unreachable]
-    return fetching.request_for(library, pick.one_result(said.strip(), found.results).source, ref)
+    source, _, skill = pick.one_result(said.strip(), found.results).source.partition(" --skill ")
+    request = fetching.request_for(library, source, ref)
+    return request._replace(path=skill) if skill else request
 
 
 def _gathered(library: Library, desk: Desk, request: Request, wish: Wish, place: Place) -> tuple[list[Offer], tuple[Refusal, ...]]:
@@ -90,7 +95,7 @@ def _chosen(library: Library, request: Request, wish: Wish) -> Iterable[tuple[So
     """Open the source, and those that it leads to where what was asked for may be there."""
     with fetching.opened(library, request) as source:
         library.warnings += [text for text in source.pickings.problems if text not in library.warnings]
-        further = list(fetching.elsewhere(library, source))
+        further = list(fetching.elsewhere(library, source, wish.skills))
         if not further:
             # Of a whole source, a name that is there twice is refused below, and the rest goes on.
             whole = wish.everything and not wish.skills and bool(source.pickings.skills)
@@ -126,7 +131,7 @@ def _offer(library: Library, desk: Desk, scales: Scales, source: Source, picked:
     except MetierError as error:
         return Refusal(picked.name, (f"{error.code}: {error.message}",))
     targets = deploying.targets_for(library, place, name, wish.to)
-    weighed = scales.weigh(laid.folder, name, laid.origin, place.scope, deploying.working_copy(place, name))
+    weighed = scales.weigh(laid.folder, name, laid.told, place.scope, deploying.working_copy(place, name))
     if isinstance(weighed, Refusal):
         return weighed
     if weighed.verdict.digest != laid.digest:  # what was not looked at whole was not looked at
@@ -161,18 +166,19 @@ def _installed(library: Library, place: Place, offers: Sequence[Offer], steps: S
         for step in steps:
             offer = by_name[step.name]
             store.take(offer.laid.folder, offer.laid.files)
-            store.note(offer.laid.digest, *offer.laid.origin[1:])
+            store.note(offer.laid.digest, *offer.laid.told[1:])
         applying.apply(library, place, kept, moves, changer)
-    for step in steps:
-        offer = by_name[step.name]
-        path = deploying.path_of(place, step.targets[0])
-        if step.digest == offer.laid.digest:
-            vouched(library, place, offer.weighed, path, wish.reason, accept_dangerous=wish.accept_dangerous)
-        applying.record(library, "install", "done", step.name, step.digest, path=path, origin=step.source, ref=step.ref,
-                        commit=step.commit, verdict=step.verdict, level=step.level, forced=wish.force)  # fmt: skip
+    paths = {step.name: deploying.path_of(place, step.targets[0]) for step in steps}
+    taken = [step for step in steps if step.digest == by_name[step.name].laid.digest]
+    vouched(library, place, [(by_name[step.name].weighed, paths[step.name]) for step in taken], wish.reason,
+            accept_dangerous=wish.accept_dangerous)  # fmt: skip
+    recording.note(library, [
+        recording.event(library, "install", "done", name=step.name, digest=step.digest, path=paths[step.name], origin=step.source,
+                        ref=step.ref, commit=step.commit, verdict=step.verdict, level=step.level, forced=wish.force)
+        for step in steps
+    ])  # fmt: skip
     library.reload()  # now that it is written down who let them in
-    return tuple(Installed(step.name, step.digest, deploying.path_of(place, step.targets[0]), step.mode, step.targets)
-                 for step in steps)  # fmt: skip
+    return tuple(Installed(step.name, step.digest, paths[step.name], step.mode, step.targets) for step in steps)
 
 
 def _move(library: Library, place: Place, kept: Kept, offer: Offer, step: Step) -> applying.Move:

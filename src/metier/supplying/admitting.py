@@ -10,6 +10,8 @@ from metier.vetting import people
 from metier.vetting.cases import TOP
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from metier.app import Library
     from metier.supplying.deciding import Weighed
     from metier.supplying.places import Place
@@ -40,14 +42,19 @@ def admitted(weighed: Weighed, *, force: bool, accept_dangerous: bool, asked: bo
     return Refusal(weighed.name, (*decision.reasons, "after a look at the findings, --force installs it"), findings)
 
 
-def vouched(library: Library, place: Place, weighed: Weighed, path: str, reason: str, *, accept_dangerous: bool = False) -> None:
-    """Write down that a person let these bytes in, where they could not be used otherwise.
+def vouched(library: Library, place: Place, weighed: Iterable[tuple[Weighed, str]], reason: str, *,
+            accept_dangerous: bool = False) -> None:  # fmt: skip
+    """Write down that a person let these bytes in, each at a path, where they could not be used otherwise.
 
     That is so for what is dangerous, for what the table asks about, and in a project that nobody trusts as a whole. It raises no
     level: running its scripts still asks.
     """
-    danger = weighed.dangerous and accept_dangerous
     foreign = place.scope == "project" and not decisions.read(library.data).trusts(place.base)
-    if danger or foreign or weighed.decision.install == "ask":
-        said = people.statement(library, weighed.called, weighed.decision.digest, "approve", reason or "installed")
-        people.say(library, path, "approve", said._replace(level="community", accept_dangerous=danger), weighed.verdict.level)
+    statements = []
+    for one, path in weighed:
+        danger = one.dangerous and accept_dangerous
+        if danger or foreign or one.decision.install == "ask":
+            said = people.statement(library, one.called, one.decision.digest, "approve", reason or "installed")
+            statements.append((path, said._replace(level="community", accept_dangerous=danger), one.verdict.level))
+    if statements:
+        people.say_all(library, "approve", statements)

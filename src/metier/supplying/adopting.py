@@ -87,5 +87,5 @@ def _upstream(library: Library, said: str, name: str) -> tuple[Origin, str, str]
             raise RefusedError(f"'{name}' of {said} is refused: {'; '.join(laid.reasons)}", hint="adopt it without --source")
         store = places.store_of(library)
         store.take(laid.folder, laid.files)
-        store.note(laid.digest, *laid.origin[1:])
+        store.note(laid.digest, *laid.told[1:])
         return laid.origin, laid.picked.path, laid.digest

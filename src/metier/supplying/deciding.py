@@ -17,6 +17,7 @@ from metier.trust import disk as decisions
 from metier.trust.decide import decide
 from metier.trust.facts import Provenance, standing
 from metier.trust.policy import stricter
+from metier.trust.state import Index
 from metier.vetting.cases import signed
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ class Scales:
         self.judge = judging.Judge(library)
         self.terms = terms_of(library, self.judge.ruleset, None, None)
         self.state = decisions.read(library.data)
+        self.decisions = Index(self.state.rows)
 
     def __enter__(self) -> Scales:
         """Use them in a `with` block."""
@@ -92,7 +94,7 @@ class Scales:
 
     def spoken(self, name: str, digest: str, place: str) -> Approval | None:
         """Give a person's approval of these very bytes, where there is one."""
-        same = standing(self.state.about(name, place), name, digest, decisions.now()).same
+        same = standing(self.decisions.about(name, place, digest), name, digest, decisions.now()).same
         return same if same is not None and same.state == "approved" else None
 
     def accepted(self, name: str, digest: str, place: str) -> bool:
@@ -113,8 +115,9 @@ class Scales:
         # Whoever installs into a project vouches for that; whether its skills are offered is another question (decision 18).
         about = Provenance(origin.source, origin.ref, origin.commit, signature=signature, scope=scope, project=project,
                            project_trusted=True)  # fmt: skip
-        decision = decide(verdict, about, self.library.trust_policy, self.state.about(called, place), decisions.now(),
-                          name=called, digest=scanned.digest)  # fmt: skip
+        approvals = self.decisions.about(called, place, scanned.digest)
+        decision = decide(verdict, about, self.library.trust_policy, approvals, decisions.now(), name=called,
+                          digest=scanned.digest)  # fmt: skip
         if self.state.broken:
             decision = decision._replace(install=stricter(decision.install, "ask"), reasons=(self.state.broken, *decision.reasons))
         dangerous = self.library.trust_policy.counted(verdict.level) == "dangerous"

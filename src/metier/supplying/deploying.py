@@ -116,6 +116,8 @@ def below(place: Place, path: str) -> str:
 
 def working_of(place: Place, pin: Pin) -> str:
     """Give the path of a locked skill's working copy: its first target, wherever it was adopted."""
+    if not pin.targets:
+        raise _strange(place, pin, "no working copy")
     return path_of(place, pin.targets[0])
 
 

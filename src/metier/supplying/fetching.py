@@ -14,6 +14,7 @@ from metier.supply import pick, sources
 from metier.supply.paths import checked
 from metier.supply.quarantine.disk import Desk
 from metier.supplying.places import hands_of, home_of
+from metier.trust.levels import level_of_source, rank
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -37,6 +38,8 @@ class Source(NamedTuple):
     request: Request
     tree: Tree
     pickings: Pickings
+    told: Origin
+    """What trust may go by: the origin, unless its repository does not stand behind these bytes."""
 
     @property
     def origin(self) -> Origin:
@@ -49,6 +52,8 @@ class Laid(NamedTuple):
 
     picked: Picked
     origin: Origin
+    told: Origin
+    """What trust may go by."""
     folder: str
     files: tuple[TreeFile, ...]
     digest: Digest
@@ -103,10 +108,25 @@ def opened(library: Library, request: Request) -> Iterator[Source]:
         name = request.location.rstrip("/").removesuffix("/SKILL.md") if request.kind == "file" else request.location.rstrip("/")
         fallback = name.rpartition("/")[2].removesuffix(".git")
         fallback = next((fallback[: -len(end)] for end in sources.ARCHIVES if fallback.lower().endswith(end)), fallback)
-        yield Source(request, tree, pick.skills_in(items, partial(_heads, tree), request.path, fallback=fallback,
-                                                    market=request.kind == "marketplace"))  # fmt: skip
+        is_market = request.kind == "marketplace"
+        pickings = pick.skills_in(items, partial(_heads, tree), request.path, fallback=fallback, market=is_market)
+        yield Source(request, tree, pickings, _told(library, tree))
+        library.warnings += [text for text in getattr(tree, "problems", ()) if text not in library.warnings]
     finally:
         tree.close()
+
+
+def _told(library: Library, tree: Tree) -> Origin:
+    """Give the origin that trust may go by.
+
+    A forge serves the commits of every fork under the name of the repository that was forked: a trusted one vouches only for what
+    its own branches and tags lead to.
+    """
+    earned = level_of_source(tree.origin.source, library.trust_policy.trusted_sources)
+    vouched = getattr(tree, "vouched", None)
+    if vouched is None or rank(earned) >= rank("community") or vouched():
+        return tree.origin
+    return sources.unvouched(tree.origin)
 
 
 def _heads(tree: Tree, items: Sequence[Item]) -> Mapping[str, bytes]:
@@ -134,12 +154,13 @@ def lay(library: Library, on: Desk, source: Source, picked: Picked) -> Laid | Re
         raise  # the source broke off, or this machine cannot write: there is no point in going on with the next
     except MetierError as error:
         return Refusal(picked.name, (f"{error.code}: {error.message}",))
-    return Laid(picked, source.origin, folder, files, tree_digest(files))
+    return Laid(picked, source.origin, source.told, folder, files, tree_digest(files))
 
 
-def elsewhere(library: Library, source: Source) -> Iterator[Request]:
-    """Give the further sources that a marketplace leads to, not too many."""
-    for count, request in enumerate(source.pickings.elsewhere):
+def elsewhere(library: Library, source: Source, names: Sequence[str]) -> Iterator[Request]:
+    """Give the further sources that a marketplace leads to, those that could hold the skills of these names; not too many."""
+    market = source.pickings.market
+    for count, request in enumerate(market.leading_to(names) if market is not None else ()):
         if count == MOST_ELSEWHERE:
             library.warnings.append(f"{source.origin.source} leads to more than {MOST_ELSEWHERE} sources; the rest is left out")
             return

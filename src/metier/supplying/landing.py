@@ -81,7 +81,7 @@ def following(place: Place, pin: Pin, digest: str, local: str) -> tuple[tuple[Sw
 def reported(library: Library, place: Place, one: Landing, what: str) -> Installed:
     """Write down what was done, in the decisions and in the audit log."""
     pin, path = one.after, deploying.working_of(place, one.after)
-    vouched(library, place, one.weighed, path, what)
+    vouched(library, place, [(one.weighed, path)], what)
     applying.record(library, what, "done", pin.name, pin.digest, path=path, origin=pin.source, ref=pin.ref, commit=pin.commit,
                     verdict=pin.verdict.level, mode=one.mode)  # fmt: skip
     return Installed(pin.name, pin.digest, path, one.mode, pin.targets)

@@ -62,6 +62,7 @@ def merge(library: Library, name: str, how: str, *, user: bool | None) -> Mergin
     """Show a held update, or settle it."""
     if how not in WAYS:
         raise UsageError(f"'{how}' is no way to settle a merge", hint=f"one of: {', '.join(WAYS[1:])}")
+    places.settle(library)
     place, kept, pin = places.holding(library, name, user)
     pending = waiting_for(kept, name)
     deploying.sure(library, place, pin)

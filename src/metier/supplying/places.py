@@ -90,7 +90,7 @@ def read(place: Place) -> Kept:
     """Read a place's lock and this machine's notes on it; no file means an empty one."""
     lock, state = files.small(place.lock, LOCK_BYTES), files.small(place.state, LOCK_BYTES)
     known = read_state(state)
-    return Kept(read_lock(lock or lock_bytes_of_nothing()), known._replace(lock=place.lock), lock, state)
+    return Kept(read_lock(lock_bytes_of_nothing() if lock is None else lock), known._replace(lock=place.lock), lock, state)
 
 
 def lock_bytes_of_nothing() -> bytes:

@@ -99,6 +99,7 @@ def _three_way(bench: Bench, found: Prospect) -> Prospect | Refusal:
     three = three_of(bench, found.pin, versions.laid_out(found.laid.folder, found.laid.files, found.laid.digest))
     if isinstance(three, Refusal):
         return found._replace(reasons=("your edits cannot be merged: " + "; ".join(three.reasons),))
+    local = three.ours.digest if found.local else ""
     combined = combining.combine(bench.library, bench.desk, three)
     if combined.conflicts:
         conflicts = combining.conflicts_of(found.pin.name, combined.conflicts, three)
@@ -106,9 +107,8 @@ def _three_way(bench: Bench, found: Prospect) -> Prospect | Refusal:
         if isinstance(weighed, Refusal):
             return weighed
         waits = (*found.reasons, *(f"{one.path}: {one.why}" for one in conflicts))
-        found = found._replace(weighed=weighed, local=three.ours.digest, conflicts=conflicts, reasons=waits)
-        return _judged(bench, found)
-    found = found._replace(local=three.ours.digest, folder=combined.folder, files=combined.files, digest=combined.digest)
+        return _judged(bench, found._replace(weighed=weighed, local=local, conflicts=conflicts, reasons=waits))
+    found = found._replace(local=local, folder=combined.folder, files=combined.files, digest=combined.digest)
     weighed = weigh(bench, found.pin, combined.folder, found.laid)
     if isinstance(weighed, Refusal):
         return found._replace(reasons=tuple(f"merged with your edits it is no skill any more: {why}" for why in weighed.reasons))
@@ -137,7 +137,7 @@ def own_version(bench: Bench, pin: Pin) -> Version:
 
 def weigh(bench: Bench, pin: Pin, folder: str, laid: Laid) -> Weighed | Refusal:
     """Judge a tree in quarantine as what it would be in place."""
-    return bench.scales.weigh(folder, pin.name, laid.origin, bench.place.scope, deploying.working_of(bench.place, pin))
+    return bench.scales.weigh(folder, pin.name, laid.told, bench.place.scope, deploying.working_of(bench.place, pin))
 
 
 def _judged(bench: Bench, found: Prospect) -> Prospect:
@@ -147,7 +147,7 @@ def _judged(bench: Bench, found: Prospect) -> Prospect:
     shown = found.laid if found.conflicts else Combined(found.folder, found.files, found.digest)
     new = versions.abilities(versions.laid_out(shown.folder, shown.files, shown.digest), weighed.verdict.findings)
     level, old = _in_place(bench, pin)
-    more = gained(old, new) if old is not None else ()
+    more = gained(old, new)
     reasons = list(found.reasons)
     if LEVELS.index(weighed.verdict.level) > LEVELS.index(level):
         reasons.append(f"the scan calls it {weighed.verdict.level}, and what is in place {level}")
@@ -161,15 +161,20 @@ def _judged(bench: Bench, found: Prospect) -> Prospect:
     return found._replace(gained=more, reasons=tuple(reasons))
 
 
-def _in_place(bench: Bench, pin: Pin) -> tuple[str, frozenset[str] | None]:
-    """Judge what is in place by the rules of today: its level, and what it may do. What is gone is known by the lock alone."""
-    working = deploying.working_of(bench.place, pin)
-    state = state_of(working)
-    origin = origin_of(bench.library, pin, pin.base)
-    weighed = bench.scales.weigh(working, pin.name, origin, bench.place.scope, working) if state else None
-    if weighed is None or isinstance(weighed, Refusal):
-        return pin.verdict.level, None
-    return weighed.verdict.level, versions.abilities(own_version(bench, pin), weighed.verdict.findings)
+def _in_place(bench: Bench, pin: Pin) -> tuple[str, frozenset[str]]:
+    """Judge what is in place, or was, by the rules of today: its level, and what it may do. What is lost may do nothing."""
+    working, store = deploying.working_of(bench.place, pin), places.store_of(bench.library)
+    folder = working
+    if not state_of(working):
+        if not store.has(pin.digest):
+            return pin.verdict.level, frozenset()
+        folder = bench.desk.fresh()
+        store.lay(pin.digest, folder)
+    weighed = bench.scales.weigh(folder, pin.name, origin_of(bench.library, pin, pin.base), bench.place.scope, working)
+    version = own_version(bench, pin)
+    if isinstance(weighed, Refusal):
+        return pin.verdict.level, versions.abilities(version, ())
+    return weighed.verdict.level, versions.abilities(version, weighed.verdict.findings)
 
 
 def origin_of(library: Library, pin: Pin, digest: str, commit: str = "") -> Origin:

@@ -80,6 +80,7 @@ def _own(kept: Kept, name: str) -> list[Revision]:
 
 def rollback(library: Library, name: str, revision: int | None, *, user: bool | None) -> Outcome:
     """Put a working copy back as it was in a revision, or in the last that differs; what is there now becomes one more."""
+    places.settle(library)
     place, kept, pin = places.holding(library, name, user)
     deploying.sure(library, place, pin)
     local = state_of(deploying.working_of(place, pin))

@@ -35,17 +35,20 @@ class Found(NamedTuple):
     drift: tuple[str, ...]
     edited: str = ""
     """The digest of a working copy that was edited."""
+    mine: bool = False
+    """Whether these bytes were in this place on this machine before."""
 
 
 def sync(library: Library, *, frozen: bool, user: bool) -> Synced:
     """Restore what is missing, and say what differs."""
     place = places.place_of(library, user=user)
+    places.settle(library)
     if frozen and places.read(place).lock_bytes is None:
         raise NotFoundError(f"there is no {place.lock}", hint="'metier add' makes one; commit it with the project")
     drift, notes = list[str](), list[str]()
     with fetching.desk(library) as desk, Scales(library) as scales:
         seen = _looked(library, place, frozen=frozen)
-        ready = _fetched(library, place, desk, scales, [one.pin for one in seen if one.switches], drift)
+        ready = _fetched(library, place, desk, scales, [one for one in seen if one.switches], drift)
         changer = places.changer_of(library)
         with changer.alone():
             kept = places.read(place)
@@ -70,11 +73,15 @@ def sync(library: Library, *, frozen: bool, user: bool) -> Synced:
 def _looked(library: Library, place: Place, *, frozen: bool) -> list[Found]:
     """Compare the disk with the lock."""
     found, kept = list[Found](), places.read(place)
+    known: dict[str, dict[str, bool]] = {}
+    for one in kept.state.revisions:
+        known.setdefault(one.name, {})[one.digest] = one.what == "edit"
     for pin in kept.lock.pins:
         deploying.sure(library, place, pin)
         # What metier itself once put there is nobody's work: after a pull, the lock may have a newer version.
-        past = {one.digest for one in kept.state.revisions if one.name == pin.name and one.what != "edit"}
-        found.append(_compared(place, pin, frozenset() if frozen else past - {pin.digest}))
+        own = known.get(pin.name, {})
+        past = frozenset(digest for digest, edit in own.items() if digest != pin.digest and not edit and not frozen)
+        found.append(_compared(place, pin, past)._replace(mine=pin.digest in own))
     return found
 
 
@@ -104,12 +111,14 @@ def _differs(path: str, target: Target) -> str:
     return f"{path}: is not the {target.method} that the lock has"
 
 
-def _fetched(library: Library, place: Place, desk: Desk, scales: Scales, pins: Sequence[Pin], drift: list[str]) -> frozenset[str]:
+def _fetched(library: Library, place: Place, desk: Desk, scales: Scales, found: Sequence[Found],
+             drift: list[str]) -> frozenset[str]:  # fmt: skip
     """See to it that the store has the tree of each pin, and that the policy still lets it in; give the names that it does."""
     store, ready = places.store_of(library), set[str]()
-    for pin in pins:
+    for one in found:
+        pin = one.pin
         try:
-            refusal = _had(library, place, desk, scales, store, pin)
+            refusal = _had(library, place, desk, scales, store, one)
         except MetierError as error:
             refusal = Refusal(pin.name, (f"{error.code}: {error.message}",))
         if refusal is None:
@@ -122,15 +131,16 @@ def _fetched(library: Library, place: Place, desk: Desk, scales: Scales, pins: S
     return frozenset(ready)
 
 
-def _had(library: Library, place: Place, desk: Desk, scales: Scales, store: Store, pin: Pin) -> Refusal | None:
+def _had(library: Library, place: Place, desk: Desk, scales: Scales, store: Store, found: Found) -> Refusal | None:
     """Find the tree of a pin in the store, in the working copy, or where it came from; and decide about it."""
+    pin = found.pin
     working = deploying.working_of(place, pin)
     if store.has(pin.digest):
-        return _decided(place, desk, scales, store, pin) or _told(pin, store.files(pin.digest))
+        return _decided(place, desk, scales, store, found) or _told(pin, store.files(pin.digest))
     if state_of(working) == pin.digest:
-        refusal = _decided(place, desk, scales, store, pin, working)
+        refusal = _decided(place, desk, scales, store, found, working)
         return refusal or _told(pin, store.files(store.keep(working)))
-    return _brought(library, place, desk, scales, store, pin)
+    return _brought(library, place, desk, scales, store, found)
 
 
 def _told(pin: Pin, files: Sequence[TreeFile]) -> Refusal | None:
@@ -140,24 +150,26 @@ def _told(pin: Pin, files: Sequence[TreeFile]) -> Refusal | None:
     return Refusal(pin.name, ("malformed: the files that the lock lists are not those of its digest",))
 
 
-def _brought(library: Library, place: Place, desk: Desk, scales: Scales, store: Store, pin: Pin) -> Refusal | None:
+def _brought(library: Library, place: Place, desk: Desk, scales: Scales, store: Store, found: Found) -> Refusal | None:
+    pin = found.pin
     laid = pinning.restored(library, place, desk, pin)
     if isinstance(laid, Refusal):
         return laid
     if laid.digest != pin.digest:
         return Refusal(pin.name, ("its edits are not on this machine: commit the working copy with the lock",))
     working = deploying.working_of(place, pin)
-    weighed = scales.weigh(laid.folder, pin.name, laid.origin, place.scope, working)
-    refusal = _judged(scales, place, pin, weighed, working) or _told(pin, laid.files)
+    weighed = scales.weigh(laid.folder, pin.name, laid.told, place.scope, working)
+    refusal = _judged(scales, place, found, weighed, working) or _told(pin, laid.files)
     if refusal is None:
         store.take(laid.folder, laid.files)
-        store.note(laid.digest, *laid.origin[1:])
+        store.note(laid.digest, *laid.told[1:])
     return refusal
 
 
-def _decided(place: Place, desk: Desk, scales: Scales, store: Store, pin: Pin,
+def _decided(place: Place, desk: Desk, scales: Scales, store: Store, found: Found,
              folder: str = "") -> Refusal | None:  # fmt: skip
     """Decide once more about a tree that is here: somebody may have blocked it since, or the rules may know more."""
+    pin = found.pin
     working, origin = deploying.working_of(place, pin), _origin(scales, store, pin)
     weighed: Weighed | Refusal | None = scales.recalled(pin.digest, pin.name, origin, place.scope, working)
     if weighed is None:
@@ -165,21 +177,25 @@ def _decided(place: Place, desk: Desk, scales: Scales, store: Store, pin: Pin,
             folder = desk.fresh()
             store.lay(pin.digest, folder)
         weighed = scales.weigh(folder, pin.name, origin, place.scope, working)
-    return _judged(scales, place, pin, weighed, working)
+    return _judged(scales, place, found, weighed, working)
 
 
-def _judged(scales: Scales, place: Place, pin: Pin, weighed: Weighed | Refusal, working: str) -> Refusal | None:
+def _judged(scales: Scales, place: Place, found: Found, weighed: Weighed | Refusal, working: str) -> Refusal | None:
     """Say why a pin is not restored.
 
     That somebody let in what is doubtful is only the lock's word, unless the lock is the user's, the project is trusted, or it
     was this user who did.
     """
+    digest = found.pin.digest
     if isinstance(weighed, Refusal):
         return weighed
-    if weighed.verdict.digest != pin.digest:
-        return Refusal(pin.name, ("unscanned: the scan did not see all of it",))
-    vouched = scales.vouched(place) or scales.spoken(weighed.called, pin.digest, working) is not None
-    danger = scales.accepted(weighed.called, pin.digest, working)
+    if weighed.verdict.digest != digest:
+        return Refusal(found.pin.name, ("unscanned: the scan did not see all of it",))
+    vouched = found.mine or scales.vouched(place) or scales.spoken(weighed.called, digest, working) is not None
+    danger = scales.accepted(weighed.called, digest, working)
+    if weighed.decision.install == "ask" and not vouched:
+        why = f"after a look at the lock, 'metier trust project {place.base}' lets it in"
+        return Refusal(found.pin.name, (*weighed.decision.reasons, why))
     return admitted(weighed, force=vouched, accept_dangerous=danger, asked=vouched)
 
 

@@ -52,6 +52,8 @@ class _Looked(NamedTuple):
 def update(library: Library, names: Sequence[str], *, user: bool | None, check: bool,
            consent: Callable[[Plan], bool] | None) -> Outcome:  # fmt: skip
     """Look at the sources, show what there is, and apply what may be applied; `check` stops after the look."""
+    if not check:
+        places.settle(library)
     wanted = _wanted(library, names, user)
     with fetching.desk(library) as desk, Scales(library) as scales:
         found = [_looked(library, desk, scales, place, pins) for place, pins in wanted]
@@ -143,7 +145,7 @@ def _applied(library: Library, looked: _Looked, notes: list[str]) -> list[Instal
 def _stored(store: Store, one: Prospect) -> None:
     """Take the source's version into the store, and what was merged from it."""
     store.take(one.laid.folder, one.laid.files)
-    store.note(one.laid.digest, *one.laid.origin[1:])
+    store.note(one.laid.digest, *one.laid.told[1:])
     if not one.reasons and one.folder != one.laid.folder:
         store.take(one.folder, one.files)
 

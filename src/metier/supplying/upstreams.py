@@ -38,6 +38,8 @@ class Upstream(NamedTuple):
 
 def is_fixed(place: Place, pin: Pin) -> str:
     """Say why a skill has no newer version by definition; nothing when it may have one."""
+    if pin.kind == "bundled":
+        return "its host keeps it current"
     if HASH.match(pin.ref):
         return "it is locked to a commit"
     if pin.kind == "folder":

@@ -18,7 +18,7 @@ UNKNOWN: Trust = "community"
 """What a skill without a record or a known source is (ZE-20 the other way round)."""
 
 SHIPPED = "metier:shipped"
-"""The one source that is builtin. Metier writes it for what its own package ships; no fetched source is recorded so."""
+"""The one source that is builtin: what metier or the program that embeds it ships. No fetched source is recorded so."""
 
 TRUSTED_SOURCES = ("openai/skills", "anthropics/skills", "huggingface/skills", "NVIDIA/skills")
 """Repositories that are trusted unless configuration says otherwise (HE-36)."""

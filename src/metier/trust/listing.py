@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from metier.model import Said
 from metier.trust.decide import Policy, Provenance, decide
 from metier.trust.facts import folded
-from metier.trust.state import State, read_state
+from metier.trust.state import Index, State, read_state
 
 if TYPE_CHECKING:
     from metier.model import Digest, Entry, Root, State as Shown
@@ -30,16 +30,18 @@ def said_in(data: bytes) -> Said:
     names = frozenset(folded(row.approval.name) for row in state.rows)
     paths = frozenset(row.path for row in state.rows if row.path)
 
+    index = Index(state.rows)
+
     def state_of(root: Root, entry: Entry, digest: Digest | None) -> tuple[Shown, tuple[str, ...]]:
-        return _state_of(state, root, entry, digest)
+        return _state_of(state, index, root, entry, digest)
 
     return Said(projects, names, paths, folded, state_of)
 
 
-def _state_of(state: State, root: Root, entry: Entry, digest: Digest | None) -> tuple[Shown, tuple[str, ...]]:
+def _state_of(state: State, index: Index, root: Root, entry: Entry, digest: Digest | None) -> tuple[Shown, tuple[str, ...]]:
     scope = "project" if root.project else root.scope
     provenance = Provenance(scope=scope, project=root.project, project_trusted=state.trusts(root.project))
-    approvals = state.about(entry.name, entry.path)
+    approvals = index.about(entry.name, entry.path, digest)
     decision = decide(None, provenance, Policy(), approvals, LAST_DAY, name=entry.name, digest=digest)
     # The level and the scan matter when it is loaded; here only what people have said does.
     reasons = [reason for reason in decision.reasons if not reason.startswith(("level ", "not scanned"))]

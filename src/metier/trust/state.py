@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from metier.trust.facts import Approval
+from metier.trust.facts import Approval, folded
 from metier.trust.levels import LEVELS
 
 if TYPE_CHECKING:
@@ -65,6 +65,31 @@ class State(NamedTuple):
             return row.path == path and not (known and row.approval.state == "approved")
 
         return tuple(row.approval._replace(name=name) if bears(row) else row.approval for row in self.rows)
+
+
+class Index:
+    """Decisions by what they can bear on, for who asks about many skills: a name however it is spelt, a place, some bytes."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        """Sort them once."""
+        self._rows = tuple(rows)
+        self._found: dict[tuple[str, str], list[int]] = {}
+        for number, (approval, path) in enumerate(self._rows):
+            for key in (("name", folded(approval.name)), ("digest", approval.digest), ("path", path)):
+                self._found.setdefault(key, []).append(number)
+
+    def about(self, name: str, path: str, digest: str | None) -> tuple[Approval, ...]:
+        """Give what `State.about` gives, without decisions that can have nothing to do with this skill."""
+        return self._state(name, digest, ("path", path)).about(name, path)
+
+    def of(self, name: str, digest: str | None) -> tuple[Approval, ...]:
+        """Give the decisions about a name or some bytes, wherever they lay."""
+        return self._state(name, digest).approvals
+
+    def _state(self, name: str, digest: str | None, *more: tuple[str, str]) -> State:
+        keys = (("name", folded(name)), ("digest", digest or ""), *more)
+        numbers = sorted({number for key in keys for number in self._found.get(key, ())})
+        return State(tuple(self._rows[number] for number in numbers))
 
 
 def read_state(data: bytes) -> State:

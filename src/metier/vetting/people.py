@@ -10,10 +10,12 @@ from metier.discover import disk
 from metier.errors import IntegrityError, MetierError, RefusedError, UsageError
 from metier.trust import disk as store
 from metier.trust.facts import Approval, standing
-from metier.trust.state import Project, Row
+from metier.trust.state import Index, Project, Row
 from metier.vetting.cases import OVERRIDE, Case, case_of, lines_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from metier.app import Library
     from metier.model import Card, Trust
     from metier.trust.facts import Said
@@ -73,19 +75,31 @@ def unblock(library: Library, card: Card, reason: str) -> None:
 
 def say(library: Library, path: str, action: str, said: Approval, verdict: str = "") -> None:
     """Write a decision down, and note it."""
+    say_all(library, action, [(path, said, verdict)])
+
+
+def say_all(library: Library, action: str, statements: Sequence[tuple[str, Approval, str]]) -> None:
+    """Write many decisions down at once, each with the path it is about and the verdict it knows of, and note them."""
 
     def edit(state: State) -> State:
-        if said.state == "approved" and _is_blocked(state, said.name, said.digest):  # by somebody else, just now
-            raise RefusedError(f"'{said.name}' is blocked", hint=f"first: metier trust unblock {said.name}")
-        return state._replace(rows=(*state.rows, Row(said, path)))
+        index = Index(state.rows)
+        for _path, said, _verdict in statements:
+            same = standing(index.of(said.name, said.digest), said.name, said.digest, store.now()).same
+            if said.state == "approved" and same is not None and same.state == "blocked":  # by somebody else, just now
+                raise RefusedError(f"'{said.name}' is blocked", hint=f"first: metier trust unblock {said.name}")
+        return state._replace(rows=(*state.rows, *(Row(said, path) for path, said, _verdict in statements)))
 
     try:
         store.change(library.data, library.home, edit)
     except MetierError as error:
-        recording.record(library, action, "failed", name=said.name, digest=said.digest, path=path, reason=error.message)
+        recording.note(library, [recording.event(library, action, "failed", name=said.name, digest=said.digest, path=path,
+                                                 reason=error.message) for path, said, _verdict in statements])  # fmt: skip
         raise
-    recording.record(library, action, said.state, name=said.name, digest=said.digest, path=path, level=said.level,
-                     verdict=verdict, reason=said.reason, accept_dangerous=said.accept_dangerous, by=said.by)  # fmt: skip
+    recording.note(library, [
+        recording.event(library, action, said.state, name=said.name, digest=said.digest, path=path, level=said.level,
+                        verdict=verdict, reason=said.reason, accept_dangerous=said.accept_dangerous, by=said.by)
+        for path, said, verdict in statements
+    ])  # fmt: skip
 
 
 def _is_blocked(state: State, name: str, digest: str) -> bool:

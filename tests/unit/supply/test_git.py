@@ -368,3 +368,21 @@ def test_several_at_once_share_one_copy(tmp_path: Path, repository: Repository) 
 
     assert [{name: text.encode() for name, text in CASES.items()}] * 8 == found
     assert 1 == len(list((tmp_path / "cache").rglob("*.pack")))
+
+
+# --- over ssh, by a stand-in that runs the other side here
+
+
+@pytest.mark.parametrize("form", ["ssh://git@git.example{path}", "git@git.example:{path}"])
+def test_a_repository_is_opened_over_ssh_by_the_user_s_own_command(tmp_path: Path, repository: Repository, form: str) -> None:
+    program = tmp_path / "stand-in"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\nfor last; do :; done\neval "$last"\n')
+    program.chmod(0o700)
+    env = {**environment(tmp_path), "GIT_SSH_COMMAND": str(program)}
+    request = Request("git", form.format(path=repository.path))
+
+    tree = GitFetcher(str(tmp_path / "cache"), Supply(), env, lookup=lambda _host, _port: ("93.184.216.34",)).open(request)
+
+    assert CASES["README.md"].encode() == read(tree)["README.md"]
+    assert "git@git.example" in (tmp_path / "asked").read_text()
+    tree.close()

@@ -248,3 +248,18 @@ def test_whatever_somebody_writes_is_a_request_or_an_error_of_ours(text: str, re
 
     again = sources.request_of(request.kind, sources.canonical(request), request.ref, request.path) if request else None
     assert (request and sources.canonical(request)) == (again and sources.canonical(again))
+
+
+@pytest.mark.parametrize(
+    ("said", "there", "kind", "location"),
+    [
+        ("file:///r", {"/r": "folder", "/r/.git": "folder"}, "git", "file:///r"),
+        ("/r", {"/r": "folder", "/r/.git": "folder"}, "folder", "/r"),
+        ("/r.git", {"/r.git": "folder", "/r.git/HEAD": "file", "/r.git/objects": "folder", "/r.git/refs": "folder"}, "git", "file:///r.git"),
+        ("file:///r", {"/r": "folder"}, "folder", "/r"),
+    ],
+)
+def test_a_folder_is_read_as_files_and_a_repository_through_git(said: str, there: dict[str, str], kind: str, location: str) -> None:
+    request = sources.parse(said, cwd="/p", home=None, kind_of=there.get)
+
+    assert (kind, location) == (request.kind, request.location)

@@ -66,11 +66,11 @@ def test_it_can_be_used_at_once_and_by_the_next_process(shop: Shop) -> None:
 
     with shop.open() as m:
         m.add("../shelf/pdf")
-        at_once = m.view("pdf").state
+        at_once = m.trust("pdf").state, {card.name: card.state for card in m.skills(all=True)}
     with shop.open() as m:
-        later = m.view("pdf").state
+        later = m.trust("pdf").state, {card.name: card.state for card in m.skills(all=True)}
 
-    assert ("visible", "visible") == (at_once, later)
+    assert ("visible", {"pdf": "visible"}) == at_once == later
 
 
 @pytest.mark.parametrize("name", ["zwei Wörter", "技能", "a.b_c", "UPPER", "x" * 64, "ÿ́"])
@@ -108,7 +108,7 @@ def test_a_skill_can_be_given_another_name(shop: Shop) -> None:
         outcome = m.add("../shelf", skills=["pdf"], name="paper")
         with pytest.raises(UsageError, match="--name is for one skill"):
             m.add("../shelf", all=True, name="paper")
-        shown = m.view("pdf").state  # what its file calls it
+        shown = m.trust("pdf").state  # what its file calls it
 
     assert (["paper"], []) == names(outcome)
     assert ("visible", True, False) == (shown, shop.working("paper").is_dir(), shop.working("pdf").exists())
@@ -246,7 +246,7 @@ def test_of_a_whole_source_a_name_that_is_there_twice_is_refused_and_the_rest_go
     assert ["ocr"] == list(shop.pins())
 
 
-def test_a_plain_name_is_looked_for_in_the_taps_and_must_be_there_once(shop: Shop, tmp_path: Path) -> None:  # HE-41
+def test_a_plain_name_is_looked_for_in_the_taps_and_must_be_there_once(shop: Shop) -> None:  # HE-41
     shop.offer("pdf", at="a/pdf")
     shop.offer("ocr", at="a/ocr")
     shop.offer("ocr", "Count twice.\n", at="b/ocr")
@@ -359,7 +359,8 @@ def test_force_lets_in_what_is_only_doubtful_and_it_is_noted(shop: Shop) -> None
 
     with shop.open() as m:
         outcome = m.add("../shelf/odd", force=True)
-        shown = m.view("odd")
+        shown = m.trust("odd")
+        m.view("odd")
 
     assert ((["odd"], []), "caution") == (names(outcome), shown.verdict)
     assert ("install", "done", "odd") in shop.events()
@@ -382,7 +383,8 @@ def test_accepted_danger_is_bound_to_the_bytes_and_audited(shop: Shop, user: boo
 
     with shop.open() as m:
         outcome = m.add("../shelf/bad", user=user, name=name, accept_dangerous=True, reason="a sample to study")
-        shown = m.view("bad")
+        shown = m.trust("bad")
+        m.view("bad")
         noted = [one for one in m.audit_tail(10) if one["event"] == "approve"]
         (shop.home if user else shop.project).joinpath(".agents/skills", name or "bad", "more.md").write_text("more\n")
         m.reload()

@@ -88,7 +88,7 @@ def test_a_conflict_is_held_with_all_three_sides_and_nothing_is_touched(shop: Wo
 
     [conflict], [held] = outcome.plan.conflicts, outcome.held
     assert ("pdf", "SKILL.md", PLAIN, mine, changed(3, 18)) == conflict[:5]
-    assert ("pdf", ("SKILL.md: both changed the same lines",)) == held
+    assert ("pdf", ("SKILL.md: both changed the same lines",)) == tuple(held)
     assert (False, ()) == (outcome.ok, outcome.installed)
     assert (mine, lock) == (shop.file().read_text(), (shop.folder / "metier.lock").read_bytes())
     assert [("pdf", held.reasons)] == waiting(shop)
@@ -127,11 +127,11 @@ def test_what_wants_more_or_is_worse_is_held_though_nothing_was_edited(files: di
 
 
 def test_what_is_no_skill_any_more_is_refused_and_the_old_one_stays(shop: Workshop) -> None:
-    shop.publish("")
+    shop.publish("---\nname: pdf\nno end of this\n")
 
     outcome = shop.update()
 
-    assert ["pdf"] == [one.name for one in (*outcome.refused, *outcome.held)]
+    assert ["pdf"] == [one.name for one in outcome.refused]
     assert PLAIN == shop.file().read_text()
 
 
@@ -268,3 +268,27 @@ def test_a_held_update_goes_when_the_source_takes_it_back(shop: Workshop) -> Non
     outcome = shop.update()
 
     assert (True, []) == (outcome.ok, waiting(shop))
+
+
+def test_a_version_that_is_no_longer_signed_is_held(shop: Workshop) -> None:
+    lock = shop.folder / "metier.lock"
+    lock.write_text(lock.read_text().replace('"targets"', '"signature": "ada",\n      "targets"', 1))
+    shop.publish(changed(18))
+
+    outcome = shop.update()
+
+    assert (("it was signed, and this version is not",),) == tuple(one.reasons for one in outcome.held)
+    assert PLAIN == shop.file().read_text()
+
+
+def test_edits_that_the_lock_knows_but_the_disk_lost_are_merged_from_the_store(shop: Workshop) -> None:
+    shop.edit(changed(3, to="My line"))
+    with shop.open() as m:
+        m.sync()
+    shutil.rmtree(shop.file().parent)
+    shop.publish(changed(18))
+
+    outcome = shop.update()
+
+    assert (["three_way"], True) == ([step.mode for step in outcome.plan.update], outcome.ok)
+    assert changed(18, body=LINES.replace("Line 3 ", "My line 3 ")) == shop.file().read_text()

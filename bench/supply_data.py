@@ -1,0 +1,93 @@
+"""A git repository of generated skills for `bench/supply.py`: each a SKILL.md of about 3 KB, one reference and one script.
+
+The words mean nothing and are the same for the same seed. There are two commits: in the second, some skills have another line.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+from pathlib import Path
+from typing import NamedTuple
+
+WORDS = (
+    "page table report column figure chapter letter invoice margin header footer summary outline draft review note list entry "
+    "value field record source target check copy order group label style format layout frame sheet index title author date "
+    "section paragraph sentence word line number total share step task plan goal result example sample case rule guide"
+).split()
+ENV = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com",
+       "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com"}  # fmt: skip
+
+
+class Upstream(NamedTuple):
+    """A repository, and what its two commits are called."""
+
+    folder: Path
+    skills: int
+    first: str
+    second: str
+
+    @property
+    def url(self) -> str:
+        """How git is told where it is."""
+        return f"file://{self.folder}"
+
+    def publish(self, commit: str) -> None:
+        """Let the branch lead to a commit."""
+        git(self.folder, "update-ref", "refs/heads/main", commit)
+
+
+def git(folder: Path, *words: str) -> str:
+    """Run git in a folder."""
+    env = {**os.environ, **ENV}
+    return subprocess.run(["git", "-C", str(folder), *words], env=env, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def made(folder: Path, skills: int, changed: int, seed: int = 6) -> Upstream:
+    """Make a repository with so many skills, and a second commit that changes some of them."""
+    chance = random.Random(seed)
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q", "-b", "main")
+    for number in range(skills):
+        _write(folder / "skills" / f"skill-{number:05}", number, chance)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "skills")
+    first = git(folder, "rev-parse", "HEAD")
+    for number in range(0, skills, max(skills // changed, 1)) if changed else ():
+        with (folder / "skills" / f"skill-{number:05}" / "SKILL.md").open("a", encoding="utf-8") as file:
+            file.write("\nOne more line.\n")
+    git(folder, "commit", "-q", "-a", "--allow-empty", "-m", "changes")
+    upstream = Upstream(folder, skills, first, git(folder, "rev-parse", "HEAD"))
+    upstream.publish(first)
+    return upstream
+
+
+def _write(folder: Path, number: int, chance: random.Random) -> None:
+    """Write one skill."""
+    steps = "".join(f"{at}. {_sentence(chance)}\n" for at in range(1, 9))
+    parts = "".join(f"\n## {_title(chance)}\n\n{_paragraph(chance, 5)}\n" for _part in range(4))
+    text = (f"---\nname: {folder.name}\ndescription: {_sentence(chance)} Use it for a {chance.choice(WORDS)} {number}.\n---\n\n"
+            f"# {_title(chance)}\n\n{_paragraph(chance, 4)}\n\n{steps}{parts}\n```bash\npython scripts/run.py --{chance.choice(WORDS)} "
+            f"{chance.choice(WORDS)}.txt\n```\n\nSee [the reference](references/guide.md).\n")  # fmt: skip
+    script = ('"""Count the words of a file."""\n\nimport argparse\nfrom pathlib import Path\n\n\n'
+              f"def counted(path: str) -> int:\n    \"\"\"{_sentence(chance)}\"\"\"\n    return len(Path(path).read_text().split())\n\n\n"
+              "def main() -> None:\n    parser = argparse.ArgumentParser()\n    parser.add_argument(\"file\")\n"
+              f"    parser.add_argument(\"--{chance.choice(WORDS)}\", default=\"{number}\")\n    given = parser.parse_args()\n"
+              "    print(counted(given.file))\n\n\nif __name__ == \"__main__\":\n    main()\n")  # fmt: skip
+    for path, content in (("SKILL.md", text), ("references/guide.md", f"# {_title(chance)}\n\n{_paragraph(chance, 20)}\n"), ("scripts/run.py", script)):
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content, encoding="utf-8")
+
+
+def _title(chance: random.Random) -> str:
+    return " ".join(chance.choices(WORDS, k=3)).capitalize()
+
+
+def _sentence(chance: random.Random) -> str:
+    return " ".join(chance.choices(WORDS, k=chance.randint(7, 13))).capitalize() + "."
+
+
+def _paragraph(chance: random.Random, sentences: int) -> str:
+    return " ".join(_sentence(chance) for _sentence_number in range(sentences))

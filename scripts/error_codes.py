@@ -1,0 +1,120 @@
+"""The codes that are narrower than their class: what each means, for the page of errors, and which ones the source uses."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SOURCES = {
+    "unknown-source": "What follows `metier add` is no way to name a source.",
+    "credentials": "An address holds a name, a password or a token. It is not repeated; git uses your own credential helpers.",
+    "unsafe-option": "A source begins with `-` and could be taken for an option.",
+    "unsafe-ref": "That is no branch, tag or commit.",
+    "unsafe-transport": "A repository is fetched over https, ssh or from the disk, and in no other way.",
+    "host": "That host may not be reached: `supply.hosts` lacks it, nobody named it, or it would be asked without encryption.",
+    "private-address": "A host has a private address, and `supply.private_hosts` lacks it.",
+    "redirect": "Too many redirects, one to plain http, or one of a git server that leads to no repository.",
+    "unreachable": "A host cannot be reached, or refuses to answer.",
+    "timeout": "`supply.seconds` is over, or another process fetches the same repository.",
+    "git": "git is missing, was refused, or could not read the repository.",
+    "not-found": "There is no such repository, ref, file or skill.",
+    "no-skill": "There is no skill in that source.",
+    "choose": "Several skills are meant. `candidates` of the JSON document lists them.",
+    "blocked": "The policy or a person blocks it; of a registry: it is listed there as malware.",
+    "malformed": "An archive, an index, an address or an answer is not what it says it is.",
+    "zstd-missing": "An archive is packed with zstd, and the package that reads it is not installed.",
+    "bomb": "An archive unfolds to more than `supply.ratio` times its size.",
+    "too-large": "More bytes than `supply` or another limit allows: of a download, a file, or all files together.",
+    "too-many": "More entries than `supply.files` allows, or more skills than an index may have.",
+    "too-deep": "Folders lie deeper in each other than is read.",
+    "unsafe-path": "A path is absolute, climbs, or has a part that some system cannot hold or takes for something else.",
+    "unsafe-link": "There is a link where only plain files may be: in a skill of a source, or where metier would write.",
+    "unsafe-entry": "An entry is neither a file nor a folder, or cannot be read whole.",
+    "collision": "Two entries have one name on some system, or something is both a file and a folder.",
+    "digest": "The bytes are not those that were promised: by an index, by the lock, or by the request.",
+    "unscanned": "Only as a reason of a refusal: the scan did not see all of it, so nothing is known about it.",
+}
+KEPT = {
+    "busy": "Another process changes skills; say it again when it is done.",
+    "changed": "Something was changed while it was looked at. Nothing was done; say it again.",
+    "outside": "A lock or a record names a place that is not its own. Nothing there was touched.",
+    "lock": "`metier.lock` cannot be read. The message has the line.",
+    "lock-conflict": "`metier.lock` has markers of a git merge, and to settle them would be to guess.",
+    "lock-version": "A newer metier wrote this lock.",
+    "locked": "A skill of that name is in the lock already.",
+    "state": "This machine's own notes on a lock cannot be read. They lie in `METIER_HOME/supply`.",
+    "not-in-store": "The store does not have these bytes, or not any more.",
+    "store-damaged": "What the store has is not what its name says. It is never handed out.",
+    "unsettled": "A change failed and could not be undone at once. The next command that changes skills settles it.",
+    "unmerged": "A held update still has conflicts. The message names the files and the lines.",
+    "record": "Another tool's record cannot be read.",
+    "record-conflict": "Another tool's record has markers of a git merge, and both sides changed the same skills.",
+    "record-version": "Another tool's record is of a version that metier does not know.",
+    "check": "`pack` and `publish`: the skill fails a strict check.",
+    "dangerous": "`pack` and `publish`: a scan calls the skill dangerous.",
+    "inside": "`pack`: the archive would lie in the skill itself.",
+}
+OTHERS = {
+    "ask": "It needs a person's yes first: `metier trust show NAME` says why.",
+    "disabled": "The skill is hidden by a rule of the configuration.",
+    "unsupported": "The skill does not work here, or this cannot be done on this system.",
+    "path-traversal": "A path leads out of the skill.",
+    "binary": "The file is no text, so it has no pages and cannot be patched.",
+    "stale-cursor": "The text changed between two pages. Begin again without a cursor.",
+    "skill-load-blocked": "A code skill did not pass the gate at load.",
+    "unsigned": "There is no signature for the skill as it is now.",
+    "unverified": "No signature is by a key that you trust, or it is for other bytes.",
+    "sign-unavailable": "Signatures need `metier[sign]`.",
+    "no-keyring": "There is no keyring to use here.",
+    "session-store": "The configuration keeps secrets for the session alone, and a command has none.",
+    "unsafe-store": "The file of secrets is not as metier leaves it, so it is left alone.",
+    "no-runner": "The host brings nothing that runs scripts.",
+    "unexpected": "A fault in metier; `METIER_DEBUG=1` shows where.",
+}
+MANAGED = {
+    "not-own": "The skill is not one of your own.",
+    "exists": "There is something of that name already.",
+    "invalid": "The new text is not a valid skill.",
+    "renamed": "The new text has another name in it.",
+    "patch": "The text to replace is not there, or there several times.",
+    "path": "That file may not be changed, or cannot have that name.",
+    "link": "The skill is or lies behind a link.",
+    "root": "The folder is one of skills, or holds others.",
+    "kind": "The skill is a single file.",
+    "pinned": "`manage.pinned` has the skill.",
+    "unreadable": "The skill cannot be read whole.",
+    "full": "Too many changes wait for a person already.",
+}
+GROUPS = (
+    ("When a source is named, fetched or unfolded", SOURCES),
+    ("When skills are installed, kept and handed on", KEPT),
+    ("When a skill is read, loaded, signed or set up", OTHERS),
+    ("When an agent changes a skill", MANAGED),
+)
+CODES = {code: text for _title, group in GROUPS for code, text in group.items()}
+
+
+def used(source: Path) -> set[str]:
+    """Give every code that the source passes to an error by name."""
+    return {code for path in source.rglob("*.py") for code in _in(ast.parse(path.read_text(encoding="utf-8")))}
+
+
+def named(source: Path) -> set[str]:
+    """Give those of the described codes that the source has at all, in whichever way."""
+    text = "\n".join(path.read_text(encoding="utf-8") for path in source.rglob("*.py"))
+    return {code for code in CODES if re.search(rf'["\']{re.escape(code)}["\':]', text)}
+
+
+def _in(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            for keyword in node.keywords:
+                if keyword.arg == "code":
+                    yield from (
+                        one.value for one in ast.walk(keyword.value) if isinstance(one, ast.Constant) and isinstance(one.value, str)
+                    )

@@ -1,0 +1,138 @@
+"""`gc`: what is needed stays, whoever needs it; the rest goes, and only when it is asked for."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import Home
+from doors.upstream import Upstream, text_of
+from fakes.workshop import Workshop, changed
+
+from metier.errors import StoreError
+
+
+@pytest.fixture
+def shop(home: Home, tmp_path: Path) -> Workshop:
+    """Give a workshop with an installed skill, updated once: two revisions."""
+    made = Workshop(home, tmp_path)
+    made.add()
+    made.publish(changed(18))
+    made.update()
+    return made
+
+
+def trees(shop: Workshop) -> int:
+    return sum(1 for path in (shop.data / "store" / "trees").rglob("*.json"))
+
+
+def test_revisions_stay_until_somebody_says_how_many(shop: Workshop) -> None:
+    with shop.open() as m:
+        first, would, second = m.gc(), m.gc(revisions=1, dry_run=True), m.gc(revisions=1)
+        history = [one.number for one in m.history("pdf")]
+
+    assert (0, 1, would, 1) == (first.trees, second.trees, second, trees(shop))
+    assert ([2], changed(18)) == (history, shop.file().read_text())
+
+
+def test_a_dry_run_changes_nothing(shop: Workshop) -> None:
+    before = shop.states()
+
+    with shop.open() as m:
+        freed = m.gc(revisions=1, dry_run=True)
+
+    assert (1, before) == (freed.trees, shop.states())
+
+
+def test_a_waiting_update_keeps_its_three_versions_and_its_desk(shop: Workshop) -> None:
+    shop.edit(changed(3, 18, to="My line"))
+    shop.publish(changed(3, 18, to="Their line"))
+    shop.update()
+    with shop.open() as m:
+        desk = Path(m.merge("pdf").desk)
+
+        m.gc(revisions=1)
+
+        assert desk.is_dir()
+        assert "merged" == m.merge("pdf", "theirs").state
+
+
+def test_a_dropped_update_and_a_forgotten_desk_are_freed(shop: Workshop) -> None:
+    shop.edit(changed(3, to="My line"))
+    shop.publish(changed(3, to="Their line"))
+    shop.update()
+    stray = shop.data / "merges" / "pdf-0123"
+    with shop.open() as m:
+        m.merge("pdf", "abort")
+        stray.mkdir(parents=True)
+        (stray / "SKILL.md").write_text("x")
+
+        freed = m.gc()
+
+    assert (1, False) == (freed.trees, stray.exists())
+
+
+@pytest.mark.parametrize("damage", ["gone", "garbage"])
+def test_a_lock_that_is_gone_or_cannot_be_read_keeps_all_its_revisions(damage: str, shop: Workshop) -> None:
+    lock = shop.folder / "metier.lock"
+    lock.unlink() if damage == "gone" else lock.write_bytes(b"{")
+    before = trees(shop)
+
+    with shop.open() as m:
+        freed = m.gc(revisions=1)
+
+    assert (0, before) == (freed.trees, trees(shop))
+
+
+def test_another_project_s_skills_are_not_touched(shop: Workshop, home: Home, tmp_path: Path) -> None:
+    other = Workshop(home, tmp_path / "other")
+    other.add("ocr")
+
+    with shop.open() as m:
+        m.gc(revisions=1)
+    shutil.rmtree(other.file(name="ocr").parent)
+    shutil.rmtree(other.upstream.folder)
+    with other.open() as m:
+        assert m.sync(frozen=True).ok
+
+    assert text_of("ocr") == other.file(name="ocr").read_text()
+
+
+def test_notes_that_cannot_be_read_stop_everything(shop: Workshop) -> None:
+    for path in (shop.data / "supply").glob("*.json"):
+        if path.name not in {"journal.json", "made.json"}:
+            path.write_bytes(b"{")
+    before = trees(shop)
+
+    with shop.open() as m, pytest.raises(StoreError):
+        m.gc()
+
+    assert before == trees(shop)
+
+
+def test_copies_of_repositories_that_no_lock_names_go(shop: Workshop, tmp_path: Path) -> None:
+    other = Upstream(tmp_path / "elsewhere")
+    other.commit({"xls/SKILL.md": text_of("xls")})
+    with shop.open() as m:
+        m.add(other.url, consent=shop.yes)
+        m.remove("xls", consent=shop.yes)
+        before = len(list((shop.data / "cache" / "git").glob("*.git")))
+
+        m.gc()
+
+    assert (2, 1) == (before, len(list((shop.data / "cache" / "git").glob("*.git"))))
+    assert () == shop.update().refused
+
+
+def test_where_nothing_was_ever_installed_there_is_nothing_to_free(home: Home, tmp_path: Path) -> None:
+    with Workshop(home, tmp_path).open() as m:
+        assert (0, 0, 0) == m.gc()
+
+
+def test_a_removed_skill_stays_until_its_revisions_are_given_up(shop: Workshop) -> None:
+    with shop.open() as m:
+        m.remove("pdf", consent=shop.yes)
+
+        assert (0, 2) == (m.gc().trees, trees(shop))
+        assert (1, 1) == (m.gc(revisions=1).trees, trees(shop))
