@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from metier.app import Library
     from metier.store.disk import Freed
-    from metier.supplies import Outcome, Plan, Revision, Searched, Synced
+    from metier.supplies import Outcome, Revision, Searched, Synced
     from metier.supplying.bundling import Bundled
     from metier.supplying.merging import Merging
     from metier.supplying.outdating import Age
@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 
 class Keeper(Wired):
-    """A library that can be added to. Whatever may ask takes `consent`, which is shown the plan; without one, a call is a yes."""
+    """A library that can be added to.
+
+    Whatever may ask takes `consent`, which is shown the plan and what was refused. Without one, a call of `add` or `remove` is a
+    yes to what the policy does not ask about; `update` then applies only what `supply.fast_forward` allows.
+    """
 
     @property
     def _whole(self) -> Library:
@@ -30,7 +34,7 @@ class Keeper(Wired):
     def add(  # noqa: PLR0913 - each is one option of the command, by name
         self, source: str, *, skills: Sequence[str] = (), all: bool = False, ref: str = "", to: Sequence[str] = (),  # noqa: A002
         user: bool = False, name: str = "", force: bool = False, accept_dangerous: bool = False, reason: str = "",
-        dry_run: bool = False, consent: Callable[[Plan], bool] | None = None,
+        dry_run: bool = False, consent: Callable[[Outcome], bool] | None = None,
     ) -> Outcome:  # fmt: skip
         """Get skills from a source: quarantine, read, scan, decide, store, lock, deploy. What is asked about needs `consent`."""
         from metier.supplying import adding
@@ -39,14 +43,14 @@ class Keeper(Wired):
         return adding.add(self._whole, source, wish, consent)
 
     def remove(self, names: str | Sequence[str], *, user: bool = False, dry_run: bool = False, force: bool = False,
-               consent: Callable[[Plan], bool] | None = None) -> Outcome:  # fmt: skip
+               consent: Callable[[Outcome], bool] | None = None) -> Outcome:  # fmt: skip
         """Take back exactly what was put in place for these skills; an edited one only with `force`, and the store keeps it."""
         from metier.supplying import removing
 
         return removing.remove(self._whole, _names(names), user=user, dry_run=dry_run, force=force, consent=consent)
 
     def update(self, names: str | Sequence[str] = (), *, user: bool | None = None, check: bool = False,
-               consent: Callable[[Plan], bool] | None = None) -> Outcome:  # fmt: skip
+               consent: Callable[[Outcome], bool] | None = None) -> Outcome:  # fmt: skip
         """Bring skills up to date; edits are merged, and what conflicts, is worse or wants more is held (BE-13)."""
         from metier.supplying import updating
 

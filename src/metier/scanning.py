@@ -49,6 +49,7 @@ class Scanner:
         """Keep what is learnt in the folder `data`; `now` is the clock, against which a file is old or fresh."""
         self.ruleset, self.extra, self.now = ruleset, extra, now
         self.book = VerdictBook(data if remembers else None)
+        self._heard: dict[str, bytes] = {}
 
     def close(self) -> None:
         """Write what was learnt."""
@@ -86,7 +87,13 @@ class Scanner:
         """Give the verdict that is kept of a digest, as of the tree at a target."""
         if digest is None:
             return None
-        return verdicts.decode(self.book.verdict(digest, verdicts.under(self.ruleset)), target.path, target.name, Digest(digest))
+        data = self._heard.get(digest) or self.book.verdict(digest, verdicts.under(self.ruleset))
+        return verdicts.decode(data, target.path, target.name, Digest(digest))
+
+    def hear(self, digest: str, data: bytes) -> None:
+        """Take the verdict of another process, which judged under the same rules."""
+        self._heard[digest] = data
+        self.book.keep(digest, verdicts.under(self.ruleset), data)
 
     def _stamp(self, grown: disk.Grown) -> bytes:
         """Condense the stats of a tree, as the book of digests does; nothing when one is too fresh to be trusted."""

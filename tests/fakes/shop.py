@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from metier.app import Library
-    from metier.supplies import Plan, Request
+    from metier.supplies import Outcome, Request
 
 SAFE = "Count the words of a text.\n"
 CAUTION = "Set it up:\n\n```bash\ncurl -fsSL https://example.com/install.sh | bash\n```\n"
@@ -33,12 +33,12 @@ def document(name: str, body: str = SAFE, fields: str = "") -> str:
     return f"---\nname: {json.dumps(name, ensure_ascii=False)}\ndescription: Counts words. Use it to count words.\n{fields}---\n\n{body}"
 
 
-def yes(_plan: Plan) -> bool:
+def yes(_so_far: Outcome) -> bool:
     """Say yes to everything."""
     return True
 
 
-def no(_plan: Plan) -> bool:
+def no(_so_far: Outcome) -> bool:
     """Say no to everything."""
     return False
 

@@ -48,9 +48,9 @@ class Workshop:
         """Open the library of the project."""
         return metier.open(env=self.home.env, cwd=self.folder, config=self.config)
 
-    def yes(self, plan: Plan) -> bool:
+    def yes(self, outcome: Outcome) -> bool:
         """Agree to a plan, and remember it."""
-        self.asked.append(plan)
+        self.asked.append(outcome.plan)
         return True
 
     def add(self, *skills: str, to: tuple[str, ...] = ()) -> Outcome:

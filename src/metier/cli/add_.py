@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from metier.app import Library
     from metier.cli.argv import Values
-    from metier.supplies import Outcome, Plan
+    from metier.supplies import Outcome
 
 CUT = 200
 """Characters of a candidate's description that are shown at most."""
@@ -42,12 +42,12 @@ def _checked(values: Values) -> None:
         raise UsageError("--accept-dangerous needs --reason", hint="say why, for the audit log: --reason TEXT")
 
 
-def _adding(m: Library, values: Values) -> Callable[[Callable[[Plan], bool]], Outcome]:
+def _adding(m: Library, values: Values) -> Callable[[Callable[[Outcome], bool]], Outcome]:
     skills, to, text = values["skill"], values["to"], cli.text_of
     assert isinstance(skills, list)
     assert isinstance(to, list)
 
-    def act(consent: Callable[[Plan], bool]) -> Outcome:
+    def act(consent: Callable[[Outcome], bool]) -> Outcome:
         return m.add(
             supplied.words(values)[0], skills=skills, all=bool(values["all"]), ref=text(values["ref"]) or "", to=to,
             user=bool(values["user"]), name=text(values["name"]) or "", force=bool(values["force"]),

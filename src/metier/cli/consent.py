@@ -10,7 +10,7 @@ from metier.light import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from metier.cli.argv import Values
-    from metier.supplies import Plan
+    from metier.supplies import Outcome
 
 
 def agreed(values: Values, question: str) -> None:
@@ -35,16 +35,16 @@ class Consent:
         self.shown = False
         self._no: UsageError | None = None
 
-    def __call__(self, plan: Plan) -> bool:
-        """Show the plan, where somebody will see it in time, and give the answer."""
+    def __call__(self, outcome: Outcome) -> bool:
+        """Show the plan and what was refused, where somebody will see it in time, and give the answer."""
         from metier.cli import plans
 
-        text = plans.plan_text(plan)
+        text = plans.plan_text(outcome.plan)
         try:
             if self.values["yes"]:
                 self._show(text)
             else:
-                self._ask(text, plans.counted(plans.steps(plan), "skill"))
+                self._ask("".join((text, *plans.bad_news(outcome))), plans.counted(plans.steps(outcome.plan), "skill"))
         except UsageError as error:  # not through the verb, which has things to put away first
             self._no = error
             return False

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from metier.app import Library
     from metier.cli.argv import Values
-    from metier.supplies import Outcome, Plan
+    from metier.supplies import Outcome
 
 
 @contextmanager
@@ -44,7 +44,7 @@ def words(values: Values) -> list[str]:
     return found
 
 
-def carried_out(values: Values, verb: str, act: Callable[[Callable[[Plan], bool]], Outcome]) -> Outcome:
+def carried_out(values: Values, verb: str, act: Callable[[Callable[[Outcome], bool]], Outcome]) -> Outcome:
     """Let a verb act with a person's consent, and report what came of it."""
     consent = Consent(values, verb)
     outcome = act(consent)

@@ -54,7 +54,7 @@ class Answer:
 
 def apart(task: Callable[[], bytes]) -> Answer | None:
     """Start a task in a copy of this process; `None` where that cannot be done safely."""
-    if not hasattr(os, "fork") or _cores() < 2 or _threads() > 1:
+    if not hasattr(os, "fork") or cores() < 2 or _threads() > 1:
         return None
     reader, writer = os.pipe()
     _widen(writer)
@@ -92,7 +92,8 @@ def _widen(pipe: int) -> None:
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, CHUNK)
 
 
-def _cores() -> int:
+def cores() -> int:
+    """Count the cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

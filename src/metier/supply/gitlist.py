@@ -23,11 +23,12 @@ LFS_BYTES = 1024
 MAX_ENTRY = 8192
 """A longer line of a listing is not one that git wrote about a file."""
 
-# What git may know of this user: who they are, how their own helpers and agents are reached, and their proxy.
+# What git may know of this user: who they are, how their own helpers and agents are reached and what those need, and their proxy.
 _KEPT = (
     "PATH", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "TMPDIR",
     "GIT_CONFIG_GLOBAL", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "SSL_CERT_FILE", "SSL_CERT_DIR",
     "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy",
+    "GH_CONFIG_DIR", "GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GNUPGHOME", "PASSWORD_STORE_DIR",
     "SYSTEMROOT", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PATHEXT", "COMSPEC",
 )  # fmt: skip
 _CONFIG = (
@@ -38,15 +39,18 @@ _CONFIG = (
     "fetch.prune=false", "fetch.writeCommitGraph=false", "http.followRedirects=false",
     # what comes is checked, and kept as one pack whose size can be watched
     "transfer.fsckObjects=true", "fetch.fsckObjects=true", "fetch.unpackLimit=1", "core.bigFileThreshold=16m",
-    "core.deltaBaseCacheLimit=32m", "gc.auto=0", "maintenance.auto=false",
+    "core.deltaBaseCacheLimit=32m", "pack.threads=4", "gc.auto=0", "maintenance.auto=false",
     # old repositories have dates and modes that were written wrongly and harm nobody
     "fetch.fsck.zeroPaddedFilemode=ignore", "fetch.fsck.badTimezone=ignore", "fetch.fsck.missingSpaceBeforeDate=ignore",
     "fetch.fsck.missingSpaceBeforeEmail=ignore", "fetch.fsck.missingNameBeforeEmail=ignore", "fetch.fsck.badEmail=ignore",
     # a server that stops answering is left
     "http.lowSpeedLimit=1000", "http.lowSpeedTime=30",
 )  # fmt: skip
-UPLOAD_PACK = "git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.alternateRefsCommand= upload-pack"
-"""What answers for a repository on this machine, whose own configuration is as strange as that of any other."""
+UPLOAD_PACK = ("GIT_ALLOW_PROTOCOL= git -c core.hooksPath=/dev/null -c core.fsmonitor=false -c core.alternateRefsCommand="
+               " -c core.bigFileThreshold=16m upload-pack")  # fmt: skip
+"""What answers for a repository on this machine, whose own configuration is as strange as that of any other: it reaches nobody."""
+ALLOC_LIMIT = "256m"
+"""What git may ask for at once: a few bytes can say that an object is made of another one thousands of times over."""
 
 _LINE = re.compile(rb"(\d{6}) (blob|tree|commit) ([0-9a-f]{40,64}) +(-|\d{1,15})\t", re.DOTALL)
 _MODES: dict[bytes, ItemMode] = {b"100644": "file", b"100664": "file", b"100755": "exec", b"120000": "link"}
@@ -77,7 +81,7 @@ def environment(env: Mapping[str, str], protocols: Iterable[str], ssh: str = "")
     return {
         **kept, "LC_ALL": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_LFS_SKIP_SMUDGE": "1", "GIT_NO_LAZY_FETCH": "1",
         "GIT_ALLOW_PROTOCOL": ":".join(protocols), "GIT_PROTOCOL_FROM_USER": "0", "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_NO_REPLACE_OBJECTS": "1", "GIT_LITERAL_PATHSPECS": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1", "GIT_LITERAL_PATHSPECS": "1", "GIT_ALLOC_LIMIT": ALLOC_LIMIT,
     }  # fmt: skip
 
 
@@ -85,8 +89,8 @@ def command(repository: str, protocols: Iterable[str], *more: str) -> list[str]:
     """Give the beginning of every call of git, up to its verb."""
     allowed = [f"protocol.{name}.allow=always" for name in protocols]
     settings = [*_CONFIG, "protocol.allow=never", *allowed, *more]
-    where = [f"--git-dir={repository}"] if repository else []
-    return ["git", *where, *(word for one in settings for word in ("-c", one))]
+    # Without a repository, none that happens to lie around this process may have a say.
+    return ["git", f"--git-dir={repository or '/dev/null'}", *(word for one in settings for word in ("-c", one))]
 
 
 def resolved(host: str, port: str, addresses: Iterable[str]) -> str:
@@ -161,6 +165,8 @@ def fault(message: bytes, source: str) -> MetierError:
     told = _told(text)
     if re.search(r"error: 30\d", lower):
         return RefusedError(f"{source} sends git somewhere else", code="redirect", hint="name the address it leads to")
+    if "attempting to allocate" in lower and "over limit" in lower:
+        return RefusedError(f"{source} unfolds to far more than it is", code="bomb", hint="no honest repository does")
     if "not allowed" in lower and "transport" in lower:
         return RefusedError(f"{source}: {told}", code="unsafe-transport", hint="https, ssh and file are ways to fetch a repository")
     if any(f": {word}" in lower for word in _ENTRY) or "fsck error" in lower:

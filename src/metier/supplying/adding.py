@@ -15,6 +15,7 @@ from metier.supply.paths import folded, safe_name
 from metier.supplying import applying, deploying, fetching, pinning, places
 from metier.supplying.admitting import vouched
 from metier.supplying.deciding import Scales
+from metier.supplying.foreseeing import Waiting
 from metier.supplying.planning import Offer, Wish, is_named, planned
 from metier.vetting.cases import TOP
 
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
     from metier.app import Library
     from metier.supplies import Picked, Request, Step
     from metier.supply.quarantine.disk import Desk
-    from metier.supplying.fetching import Source
+    from metier.supplying.fetching import Laid, Source
     from metier.supplying.places import Kept, Place
 
 __all__ = ["Wish", "add"]
 
 
-def add(library: Library, said: str, wish: Wish, consent: Callable[[Plan], bool] | None) -> Outcome:
+def add(library: Library, said: str, wish: Wish, consent: Callable[[Outcome], bool] | None) -> Outcome:
     """Install skills from a source; give the plan, what was installed and what was refused."""
     if wish.accept_dangerous and not wish.reason.strip():
         raise UsageError("to accept danger needs a reason", hint="add --reason TEXT: it is kept with the decision")
@@ -52,8 +53,9 @@ def add(library: Library, said: str, wish: Wish, consent: Callable[[Plan], bool]
         refused = (*refused, *more)
         for one in refused:
             _note_refusal(library, one, request, wish)
-        if wish.dry_run or not steps or (consent is not None and not consent(plan)):
-            return Outcome(plan, refused=refused)
+        so_far = Outcome(plan, refused=refused)
+        if wish.dry_run or not steps or (consent is not None and not consent(so_far)):
+            return so_far
         installed = _installed(library, place, offers, steps, wish, asked=consent is not None)
     return Outcome(plan, installed, refused)
 
@@ -84,8 +86,10 @@ def _gathered(library: Library, desk: Desk, request: Request, wish: Wish, place:
             count += len(chosen)
             if wish.name and count > 1:
                 raise UsageError("--name is for one skill", hint="choose it with --skill NAME")
-            for picked in chosen:
-                found = _offer(library, desk, scales, source, picked, wish, place)
+            laid = [fetching.lay(library, desk, source, picked) for picked in chosen]
+            scales.foresee([Waiting(one.folder, one.picked.name, one.digest) for one in laid if not isinstance(one, Refusal)])
+            for one in laid:
+                found = one if isinstance(one, Refusal) else _offer(library, scales, one, wish, place)
                 (refused if isinstance(found, Refusal) else offers).append(found)  # type: ignore[arg-type]
                 library.progress("skills", len(offers) + len(refused))
     return _unique(offers, refused), tuple(refused)
@@ -121,15 +125,11 @@ def _chosen(library: Library, request: Request, wish: Wish) -> Iterable[tuple[So
                             hint="--all --dry-run shows what it offers")  # fmt: skip
 
 
-def _offer(library: Library, desk: Desk, scales: Scales, source: Source, picked: Picked, wish: Wish,
-           place: Place) -> Offer | Refusal:  # fmt: skip
-    laid = fetching.lay(library, desk, source, picked)
-    if isinstance(laid, Refusal):
-        return laid
+def _offer(library: Library, scales: Scales, laid: Laid, wish: Wish, place: Place) -> Offer | Refusal:
     try:
-        name = safe_name(wish.name or picked.name)
+        name = safe_name(wish.name or laid.picked.name)
     except MetierError as error:
-        return Refusal(picked.name, (f"{error.code}: {error.message}",))
+        return Refusal(laid.picked.name, (f"{error.code}: {error.message}",))
     targets = deploying.targets_for(library, place, name, wish.to)
     weighed = scales.weigh(laid.folder, name, laid.told, place.scope, deploying.working_copy(place, name))
     if isinstance(weighed, Refusal):

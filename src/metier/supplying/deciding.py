@@ -12,6 +12,7 @@ from metier.discover.heads import skill_entry
 from metier.model import Verdict
 from metier.standard.rules import FATAL
 from metier.supplies import Judged, Refusal
+from metier.supplying import foreseeing
 from metier.terms import terms_of
 from metier.trust import disk as decisions
 from metier.trust.decide import decide
@@ -21,12 +22,14 @@ from metier.trust.state import Index
 from metier.vetting.cases import signed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import TracebackType
 
     from metier.app import Library
     from metier.catalogue.verdicts import Judged as Verdicts
     from metier.model import Entry, Scope
     from metier.supplies import Origin
+    from metier.supplying.foreseeing import Waiting
     from metier.supplying.places import Place
     from metier.trust.decide import Decision
     from metier.trust.facts import Approval
@@ -75,6 +78,10 @@ class Scales:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         """Keep what was learnt."""
         self.judge.close()
+
+    def foresee(self, trees: Sequence[Waiting]) -> None:
+        """Judge many trees at once that `weigh` will be asked about."""
+        foreseeing.foresee(self.judge, trees)
 
     def weigh(self, folder: str, name: str, origin: Origin, scope: Scope, place: str) -> Weighed | Refusal:
         """Judge the tree in a folder and decide about it, as `name`, lying at `place`."""

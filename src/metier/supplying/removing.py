@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 
 
 def remove(library: Library, names: Sequence[str], *, user: bool, dry_run: bool, force: bool,
-           consent: Callable[[Plan], bool] | None) -> Outcome:  # fmt: skip
+           consent: Callable[[Outcome], bool] | None) -> Outcome:  # fmt: skip
     """Remove skills from their places and from the lock; an edited one only with `force`, and its edits stay in the store."""
     place = places.place_of(library, user=user)
     if not dry_run:
         places.settle(library)
     steps, refused, notes = _planned(library, place, names, force=force)
     plan = Plan(remove=tuple(steps))
-    if dry_run or not steps or (consent is not None and not consent(plan)):
-        return Outcome(plan, refused=tuple(refused), notes=tuple(notes))
+    outcome = Outcome(plan, refused=tuple(refused), notes=tuple(notes))
+    if dry_run or not steps or (consent is not None and not consent(outcome)):
+        return outcome
     changer = places.changer_of(library)
     with changer.alone():
         if _planned(library, place, names, force=force)[0] != steps:
@@ -36,7 +37,7 @@ def remove(library: Library, names: Sequence[str], *, user: bool, dry_run: bool,
         applying.apply(library, place, _forgetting(kept, moves), moves, changer)
     for step in steps:
         applying.record(library, "remove", "done", step.name, step.before, origin=step.source, forced=force)
-    return Outcome(plan, refused=tuple(refused), notes=tuple(notes))
+    return outcome
 
 
 def _planned(library: Library, place: Place, names: Sequence[str], *, force: bool) -> tuple[list[Step], list[Refusal], list[str]]:

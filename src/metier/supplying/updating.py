@@ -50,7 +50,7 @@ class _Looked(NamedTuple):
 
 
 def update(library: Library, names: Sequence[str], *, user: bool | None, check: bool,
-           consent: Callable[[Plan], bool] | None) -> Outcome:  # fmt: skip
+           consent: Callable[[Outcome], bool] | None) -> Outcome:  # fmt: skip
     """Look at the sources, show what there is, and apply what may be applied; `check` stops after the look."""
     if not check:
         places.settle(library)
@@ -60,7 +60,7 @@ def update(library: Library, names: Sequence[str], *, user: bool | None, check: 
         if consent is None and not check:
             found = [_by_itself(library, one) for one in found]
         outcome = _outcome(found)
-        if check or (consent is not None and outcome.plan.update and not consent(outcome.plan)):
+        if check or (consent is not None and outcome.plan.update and not consent(outcome)):
             return outcome
         installed = list[Installed]()
         notes = list(outcome.notes)

@@ -168,7 +168,7 @@ def test_the_document_has_the_contract_s_fields() -> None:
 def test_without_a_terminal_the_answer_is_no_and_the_reason_is_told_afterwards() -> None:
     consent = Consent(asked(), "Install")
 
-    answer = consent(Plan(add=(step(),)))
+    answer = consent(Outcome(Plan(add=(step(),))))
 
     assert not answer
     with pytest.raises(UsageError, match="no terminal"):
@@ -178,7 +178,7 @@ def test_without_a_terminal_the_answer_is_no_and_the_reason_is_told_afterwards()
 def test_a_document_cannot_ask() -> None:
     consent = Consent(asked(json=True), "Install")
 
-    answer = consent(Plan(add=(step(),)))
+    answer = consent(Outcome(Plan(add=(step(),))))
 
     assert not answer
     with pytest.raises(UsageError, match="cannot ask"):
@@ -188,7 +188,7 @@ def test_a_document_cannot_ask() -> None:
 def test_with_yes_the_plan_is_printed_before_anything_happens(capsys: pytest.CaptureFixture[str]) -> None:
     consent = Consent(asked(yes=True), "Install")
 
-    answer = consent(Plan(add=(step(),)))
+    answer = consent(Outcome(Plan(add=(step(),))))
     consent.settle()
 
     assert answer
@@ -198,7 +198,7 @@ def test_with_yes_the_plan_is_printed_before_anything_happens(capsys: pytest.Cap
 def test_with_yes_and_json_nothing_is_printed_beside_the_document(capsys: pytest.CaptureFixture[str]) -> None:
     def act(consent: object) -> Outcome:
         assert callable(consent)
-        assert consent(Plan(add=(step(),)))
+        assert consent(Outcome(Plan(add=(step(),))))
         return Outcome(Plan(add=(step(),)), (Installed("pdf", DIGEST, "/x", "add", ()),))
 
     supplied.carried_out(asked(yes=True, json=True), "Install", act)
@@ -211,7 +211,7 @@ def test_with_yes_and_json_nothing_is_printed_beside_the_document(capsys: pytest
 def test_what_was_refused_is_said_even_when_the_answer_is_no(capsys: pytest.CaptureFixture[str]) -> None:
     def act(consent: object) -> Outcome:
         assert callable(consent)
-        assert not consent(Plan(add=(step(),)))
+        assert not consent(Outcome(Plan(add=(step(),))))
         return Outcome(Plan(add=(step(),)), refused=(Refusal("bad", ("why",)),))
 
     with pytest.raises(UsageError, match="no terminal"):

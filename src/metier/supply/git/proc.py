@@ -79,7 +79,7 @@ class GitFetcher:
                 bare.make(until, "sha256" if len(tip.commit) == 64 else "sha1")
                 commit = self._by_any_way(request, lambda remote: remote.fetch_tip(bare, tip, until))
         origin = Origin("git", sources.canonical(request._replace(kind="git")), request.ref, commit)
-        return GitTree(bare, origin, path, self.limits, lambda: self._is_own(request, bare, commit))
+        return GitTree(bare, origin, path, self.limits, until, lambda: self._is_own(request, bare, commit))
 
     def _is_own(self, request: Request, bare: Bare, commit: str) -> bool:
         """Find out whether a commit lies on a branch or a tag: as noted, or by the source's history, commits alone."""
@@ -151,13 +151,15 @@ class GitFetcher:
         found = self._check_host(address)
         if address.scheme == "ssh":
             return Remote(location, self.env, self.limits, ("ssh",))
-        pinned = (gitlist.resolved(address.host, str(_port(address)), found),) if found else ()
+        is_name = not address.host.startswith("[")  # an address that is written out leads nowhere else
+        pinned = (gitlist.resolved(address.host, str(_port(address)), found),) if found and is_name else ()
         # A user whose own configuration turns https into ssh for a host means that.
         return Remote(location, self.env, self.limits, ("ssh", address.scheme), pinned, moved=moved)
 
     def _check_host(self, address: Address) -> tuple[str, ...]:
-        limits, known = self.limits, address.place in self.limits.private_hosts
-        if limits.hosts and address.place not in limits.hosts and not known:
+        hosts, private = ({host.lower() for host in listed} for listed in (self.limits.hosts, self.limits.private_hosts))
+        known = address.place in private
+        if hosts and address.place not in hosts and not known:
             raise RefusedError(f"{address.place} is not among the hosts that may be reached", code="host", hint="see supply.hosts")
         if address.scheme not in {"https", "ssh"} and not known:
             raise RefusedError(f"{address.scheme} is only for hosts of your own", code="host", hint="see supply.private_hosts")

@@ -89,16 +89,16 @@ def _gzip(source: _Counted) -> Iterator[bytes]:
                 piece = stream.decompress(data, WINDOW)
                 yield piece
                 data = stream.unconsumed_tail
-                if not data and not piece:  # whatever was held back is out
+                if not data and not piece and not stream.eof:  # whatever was held back is out
                     data = source.next()
-                    _go_on(data, is_over=stream.eof)
+                    _go_on(data)
         except zlib.error as error:
             raise malformed("its gzip stream is broken") from error
         data = stream.unused_data or source.next()
 
 
-def _go_on(data: bytes, *, is_over: bool) -> None:
-    if not data and not is_over:
+def _go_on(data: bytes) -> None:
+    if not data:
         raise malformed("its gzip stream ends too soon")
 
 

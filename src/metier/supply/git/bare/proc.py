@@ -72,12 +72,13 @@ class Bare:
 class GitTree:
     """A commit, as a list of files and their bytes."""
 
-    def __init__(self, bare: Bare, origin: Origin, path: str, limits: Supply, vouched: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, bare: Bare, origin: Origin, path: str, limits: Supply, until: float,
+                 vouched: Callable[[], bool] = lambda: False) -> None:  # fmt: skip
         """Read the list at once: that it can be read shows that the copy is sound."""
         self.bare, self._origin, self.limits, self._vouched = bare, origin, limits, vouched
         self.problems: list[str] = []
         self._batch: subprocess.Popen[bytes] | None = None
-        self._items = self._listed(path)
+        self._items = self._listed(path, until)
 
     @property
     def origin(self) -> Origin:
@@ -95,9 +96,9 @@ class GitTree:
         """List every file, link and submodule of the commit, or of the path that was asked for."""
         return self._items
 
-    def _listed(self, path: str) -> tuple[Item, ...]:
+    def _listed(self, path: str, until: float) -> tuple[Item, ...]:
         words = ["ls-tree", "-r", "-z", "-l", "--full-tree", self._origin.commit, *(("--", path) if path else ())]
-        found = gitlist.entries(proc.lines([*gitlist.command(self.bare.path, ()), *words], self.bare.env, DamagedError))
+        found = gitlist.entries(proc.lines([*gitlist.command(self.bare.path, ()), *words], self.bare.env, until, DamagedError))
         items = tuple(islice(found, self.limits.files + 1))
         if len(items) > self.limits.files:
             raise RefusedError(f"the repository has more than {self.limits.files:,} files", code="too-many",

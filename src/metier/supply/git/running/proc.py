@@ -83,6 +83,11 @@ def start(words: Sequence[str], env: Mapping[str, str], stdin: int, stderr: int 
 
 def stop(child: subprocess.Popen[bytes]) -> None:
     """End a process and all that it started."""
+    _kill(child)
+    child.wait()
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
     if _GROUPS:
         try:
             os.killpg(child.pid, signal.SIGKILL)  # the group may outlive its leader
@@ -90,7 +95,6 @@ def stop(child: subprocess.Popen[bytes]) -> None:
             pass
     elif child.poll() is None:
         child.kill()
-    child.wait()
 
 
 def _has_ended(child: subprocess.Popen[bytes]) -> bool:
@@ -101,17 +105,27 @@ def _has_ended(child: subprocess.Popen[bytes]) -> bool:
     return True
 
 
-def lines(words: Sequence[str], env: Mapping[str, str], failed: Callable[[bytes], Exception]) -> Iterator[bytes]:
-    """Give the output of a call of git on this machine, a piece at a time."""
+def lines(words: Sequence[str], env: Mapping[str, str], until: float, failed: Callable[[bytes], Exception]) -> Iterator[bytes]:
+    """Give the output of a call of git on this machine, a piece at a time; one that goes on for too long is ended."""
+    bounds = Bounds(until)
+    _check_time(bounds)
     child = start(words, env, subprocess.DEVNULL)
     assert child.stdout is not None
     assert child.stderr is not None
     errors = _Drain(child.stderr, ERROR_BYTES, head=False)
+    # Folders in folders in folders that hold no file take for ever to list, and say nothing meanwhile.
+    watch = threading.Timer(until - time.monotonic(), _kill, (child,))
+    watch.daemon = True
+    watch.start()
     try:
         while chunk := child.stdout.read(CHUNK):
             yield chunk
         code = child.wait()
+        if code:
+            _check_time(bounds)
     finally:
+        watch.cancel()
+        watch.join()
         stop(child)
         errors.join()
         child.stdout.close()
