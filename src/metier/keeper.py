@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from metier.supplying.outdating import Age
     from metier.supplying.publishing import Packed, Published
     from metier.supplying.records import Carried
+    from metier.supplying.tapping import Tap
 
 
 class Keeper(Wired):
@@ -103,6 +104,18 @@ class Keeper(Wired):
         from metier.supplying import searching
 
         return searching.search(self._whole, words, limit)
+
+    def taps(self) -> list[Tap]:
+        """List the repositories that `search` looks through, each with the trust that it earns."""
+        from metier.supplying import tapping
+
+        return tapping.taps(self._whole)
+
+    def tap(self, source: str, *, listed: bool = True) -> list[Tap]:
+        """Add a repository to the taps in the user's configuration, or take it out; give those there are then."""
+        from metier.supplying import tapping
+
+        return tapping.tap(self._whole, source, listed=listed)
 
     def gc(self, *, dry_run: bool = False, revisions: int | None = None) -> Freed:
         """Free what no lock and no kept revision needs; `revisions` keeps only so many of each skill."""

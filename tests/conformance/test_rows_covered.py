@@ -6,7 +6,7 @@ import re
 import tokenize
 from pathlib import Path
 
-ROW = re.compile(r"\b(?:(?:CX|ZE|HE|CO)-|decision |easily missed )\d+\b")
+ROW = re.compile(r"\b(?:(?:CX|ZE|HE|CO|BE)-|decision |easily missed )\d+\b")
 
 
 def rows(prefix: str, *numbers: int) -> set[str]:
@@ -16,11 +16,12 @@ def rows(prefix: str, *numbers: int) -> set[str]:
 
 REQUIRED = (
     # Codex: all but 4 and 12, which describe a later revision; 13 is the repair that metier takes from it.
-    rows("CX-", 1, 2, 3, *range(5, 12), *range(13, 31), 38, 39, *range(43, 64))
-    | rows("ZE-", *range(1, 12), *range(19, 29), *range(30, 39), 42)
-    | rows("HE-", *range(1, 8), 9, 13, 14, 16, 17, *range(18, 31), 35, 36, 47)
-    | rows("CO-", *range(1, 11), 12, 13, 14, 15, 19, 22, 27, 28, 29)
-    | rows("decision ", *range(1, 14), 15, 16, 17, 18, 19, 20, 22, 23, 26, 27, 28, 29)
+    rows("CX-", 1, 2, 3, *range(5, 12), *range(13, 31), 35, 36, 37, 38, 39, *range(43, 65))
+    | rows("ZE-", *range(1, 12), *range(19, 29), *range(30, 43))
+    | rows("HE-", *range(1, 10), 13, 14, 16, 17, *range(18, 31), *range(35, 48))
+    | rows("CO-", *range(1, 11), 12, 13, 14, 15, 19, 22, 24, 25, 27, 28, 29)
+    | rows("BE-", 13)
+    | rows("decision ", *range(1, 16), 16, 17, 18, 19, 20, 22, 23, 25, 26, 27, 28, 29)
     | rows("easily missed ", 1, 2, 3, 4, 5, 6, 8, 11, 13)
 )
 

@@ -113,6 +113,8 @@ JSON_COMMANDS = {
     "outdated": {"skills"},
     "sync": {"ok", "changed", "drift"},
     "gc": {"trees", "blobs", "bytes"},
+    "tap list": {"taps"},
+    "tap add owner/skills": {"taps"},
     "new fresh": {"name", "path"},
     "disable tool": {"name", "path", "state"},
     "enable tool": {"name", "path", "state"},

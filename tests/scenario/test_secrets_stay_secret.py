@@ -99,6 +99,7 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "publish": ((".agents/skills/needy", "--well-known", "site"),),
     "sign": (("needy",),),
     "remove": (("again", "--yes"), ("nobody", "--yes")),
+    "tap": (("list",), ("add", f"https://somebody:{GIVEN}@127.0.0.1:1/team/repo.git")),
     "gc": (("--dry-run",), ()),
     "tools": ((),),
     "usage": ((),),

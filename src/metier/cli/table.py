@@ -281,6 +281,10 @@ COMMANDS = (
         detail="Sources are asked at once; one that is slow or dead is named, not waited for.",
     ),
     Command(
+        "tap", "name the repositories that search looks through", "list|add|remove [SOURCE]",
+        examples=(("metier tap add our-company/skills", "metier search, and plain names for metier add, then look there"),),
+    ),
+    Command(
         "adopt", "put a skill that lies on disk already under the lock, unchanged", "PATH",
         options=(Option("--source", "where it came from, as for add", "SOURCE"), *_WHERE),
         examples=(("metier adopt .agents/skills/pdf --source anthropics/skills", "so that it can be updated"),),

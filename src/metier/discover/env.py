@@ -126,6 +126,20 @@ def _change_rule(path: str, selector: tuple[str, str], tomlkit: Any, *, enabled:
     _replace(path, tomlkit.dumps(document))
 
 
+def write_tap(path: str, tap: str, *, listed: bool) -> None:
+    """Add a source to `supply.taps` in the user's file, or take it out, keeping everything else as it stands."""
+    import tomlkit
+
+    path = os.path.realpath(path)
+    with _alone(path):
+        source = read_config(path, "user")
+        document: Any = tomlkit.parse(source.text if source else "")
+        table = document.setdefault("supply", tomlkit.table())
+        taps = [str(one) for one in table.get("taps", []) if str(one) != tap]
+        table["taps"] = [*taps, tap] if listed else taps
+        _replace(path, tomlkit.dumps(document))
+
+
 @contextmanager
 def _alone(path: str) -> Iterator[None]:
     """Let one process at a time read, change and write a file: two rules given at once are then both kept.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from metier.errors import ConfigError
 from metier.supplies import Lock
 from metier.supply.lock import MOST_BYTES, duplicate, lock_bytes, read_plain
+from metier.supply.paths import shown
 
 if TYPE_CHECKING:
     from metier.supplies import Pin
@@ -61,7 +62,7 @@ def sides_of(data: bytes) -> Sides | None:
         bases = bases and not (part == "<" and mark == "=")
         hunks += mark == "<"
         if mark in "<>":
-            labels[mark == ">"] = labels[mark == ">"] or line[8:72].decode("ascii", "replace").strip()
+            labels[mark == ">"] = labels[mark == ">"] or shown(line[8:72].decode("ascii", "replace").strip())
         part = "" if mark == ">" else mark
     if part:
         raise ConfigError("the lock cannot be read: a conflict begins in it and never ends", hint=_WHOLE, code="lock")

@@ -19,7 +19,7 @@ from metier.errors import MetierError, RefusedError, SourceError
 from metier.supply.addresses import is_public
 from metier.supply.paths import shown
 from metier.supply.unpack.squeezed import loosened
-from metier.supply.urls import Url, joined, parsed
+from metier.supply.urls import Url, harmless, joined, parsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -85,7 +85,7 @@ class Client:
         tls: Callable[[], ssl.SSLContext] = ssl.create_default_context,
     ) -> None:  # fmt: skip
         """Know whom the user named: `named` are hosts, with their ports where those are not the usual ones."""
-        self.limits, self.named = limits, frozenset(host.lower() for host in named)
+        self.limits, self.named, self._led = limits, frozenset(host.lower() for host in named), set[str]()
         self._hosts = frozenset(host.lower() for host in limits.hosts)
         self._private = frozenset(host.lower() for host in limits.private_hosts)
         self._resolve, self._dial, self._clock, self._tls = resolve, dial, clock, tls
@@ -119,12 +119,13 @@ class Client:
                     return
                 at = self._next(at, answer.headers.get("location", ""))
         allowed = f"supply.redirects allows {self.limits.redirects}"
-        raise RefusedError(f"{shown(url)} redirects too often", hint=allowed, code="redirect")
+        raise RefusedError(f"{harmless(url)} redirects too often", hint=allowed, code="redirect")
 
     # --- whom it talks to
 
     def _check_named(self, url: Url) -> None:
-        allowed = self._hosts or self.named
+        # Whom a host that was named redirects to may be asked for more: an index that has moved is relative to its new place.
+        allowed = self._hosts or self.named | self._led
         if url.place not in allowed:
             hint = "supply.hosts lists those that may be reached" if self._hosts else "nobody named it; supply.hosts can"
             raise RefusedError(f"{shown(url.place)} may not be reached", hint=hint, code="host")
@@ -133,7 +134,7 @@ class Client:
 
     def _next(self, url: Url, location: str) -> Url:
         if not location:
-            raise SourceError(f"{shown(str(url))} redirects nowhere", hint="the site is broken", code="malformed")
+            raise SourceError(f"{url.shown} redirects nowhere", hint="the site is broken", code="malformed")
         aim = joined(url, location)
         if aim.scheme != url.scheme and (aim.scheme != "https" or url.scheme != "http"):
             raise RefusedError(f"{shown(url.place)} redirects to plain http", hint="nothing was sent there", code="redirect")
@@ -144,6 +145,7 @@ class Client:
             raise RefusedError(what, hint="nothing was sent there", code="private-address")
         if aim.scheme != "https" and aim.place not in self._private:
             raise RefusedError(f"{shown(url.place)} redirects to plain http", hint="nothing was sent there", code="redirect")
+        self._led.add(aim.place)
         return aim
 
     def _addresses(self, url: Url) -> list[str]:
@@ -308,7 +310,7 @@ def _headers(response: http.client.HTTPResponse) -> dict[str, str]:
 
 def _check_status(answer: Answer) -> None:
     if answer.status in _GONE:
-        raise SourceError(f"{shown(str(answer.url))} does not exist", hint="check the address", code="not-found")
+        raise SourceError(f"{answer.url.shown} does not exist", hint="check the address", code="not-found")
     if not 200 <= answer.status < 300 or answer.status in {204, 206}:
         hint = "it wants to know who asks, and metier never says" if answer.status in {401, 403} else "try again later"
         raise SourceError(f"{shown(answer.url.place)} answers {answer.status}", hint=hint, code="unreachable")
@@ -331,4 +333,4 @@ def _broken(url: Url, error: Exception) -> MetierError:
 
 
 def _too_large(url: Url, most: int) -> RefusedError:
-    return RefusedError(f"{shown(str(url))} has more than {most:,} bytes", hint="see supply.download_bytes", code="too-large")
+    return RefusedError(f"{url.shown} has more than {most:,} bytes", hint="see supply.download_bytes", code="too-large")

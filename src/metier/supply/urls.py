@@ -9,10 +9,11 @@ from metier.errors import SourceError
 from metier.supply.paths import shown
 
 MOST = 4096
-_WHOLE = re.compile(r"(https?)://([^/?#]{1,300})([^#]*)", re.IGNORECASE | re.DOTALL)
+_WHOLE = re.compile(r"([Hh][Tt][Tt][Pp][Ss]?)://([^/?#]{1,300})([^#]*)", re.DOTALL)
 _PLACE = re.compile(r"([A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::([0-9]{1,5}))?\Z")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,31}:")
 _PORTS = {"https": 443, "http": 80}
+_USER = re.compile(r"//[^/?#@]{1,512}@")
 _KEPT = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/?%[]")
 
 
@@ -35,6 +36,11 @@ class Url(NamedTuple):
     def path(self) -> str:
         """The target without its query."""
         return self.target.partition("?")[0]
+
+    @property
+    def shown(self) -> str:
+        """The address for a message: a query may hold what lets its bearer in."""
+        return shown(f"{self.scheme}://{self.place}{self.path}")
 
     def __str__(self) -> str:
         """Give it whole."""
@@ -80,6 +86,11 @@ def below(base: Url, *steps: str) -> Url:
     return base._replace(target=path or "/")
 
 
+def harmless(text: str) -> str:
+    """Give an address that somebody wrote for a message: without a name, a password, or a query."""
+    return shown(_USER.sub("//", text.partition("?")[0]))
+
+
 def escaped(text: str) -> str:
     """Write a text so that it is one step or one value of an address."""
     data = text.encode("utf-8", "replace")
@@ -106,4 +117,4 @@ def _without_dots(path: str) -> str:
 
 
 def _odd(text: str) -> SourceError:
-    return SourceError(f"'{shown(text)}' is not an address that can be fetched", hint="write https://host/path", code="malformed")
+    return SourceError(f"'{harmless(text)}' is not an address that can be fetched", hint="write https://host/path", code="malformed")

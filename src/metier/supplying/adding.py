@@ -48,7 +48,7 @@ def add(library: Library, said: str, wish: Wish, consent: Callable[[Outcome], bo
             named = wish.name or ", ".join(wish.skills)
             _note_refusal(library, Refusal(named, (f"{error.code}: {error.message}",)), request, wish)
             raise
-        steps, more = planned(library, place, offers, wish, asked=consent is not None)
+        steps, more = planned(library, place, offers, wish, asked=wish.dry_run or consent is not None)
         plan = Plan(add=tuple(s for s in steps if s.mode == "add"), update=tuple(s for s in steps if s.mode != "add"))
         refused = (*refused, *more)
         for one in refused:
@@ -162,7 +162,7 @@ def _installed(library: Library, place: Place, offers: Sequence[Offer], steps: S
         if again != list(steps):
             raise StoreError("things changed while this was looked at; nothing was installed", code="changed", hint="say it again")
         kept = places.read(place)
-        moves = [_move(library, place, kept, by_name[step.name], step) for step in steps]
+        moves = [_move(place, kept, by_name[step.name], step) for step in steps]
         for step in steps:
             offer = by_name[step.name]
             store.take(offer.laid.folder, offer.laid.files)
@@ -181,19 +181,14 @@ def _installed(library: Library, place: Place, offers: Sequence[Offer], steps: S
     return tuple(Installed(step.name, step.digest, paths[step.name], step.mode, step.targets) for step in steps)
 
 
-def _move(library: Library, place: Place, kept: Kept, offer: Offer, step: Step) -> applying.Move:
-    store = places.store_of(library)
+def _move(place: Place, kept: Kept, offer: Offer, step: Step) -> applying.Move:
     states = deploying.states(place, step.targets)
     before = kept.lock.named(step.name)
-    for path, state in states.items():  # whatever is replaced by force is kept
-        if state.startswith("sha256:") and state != step.digest and not store.has(state):
-            store.keep(path)
     if before is not None and step.digest != offer.laid.digest:  # edits that the lock has stay
         pin = before._replace(ref=step.ref, commit=step.commit, targets=step.targets)
     else:
         pin = pinning.pinned(place, offer.weighed, offer.laid, step.targets)
-    edits = step.before if step.before not in {"", step.digest, before.digest if before is not None else ""} else ""
-    return applying.Move(step.name, pin, deploying.switches(place, step.targets, step.digest, states), "add", edits, before)
+    return applying.Move(step.name, pin, deploying.switches(place, step.targets, step.digest, states), "add", before)
 
 
 def _note_refusal(library: Library, refusal: Refusal, request: Request, wish: Wish) -> None:

@@ -161,7 +161,7 @@ def _ready(library: Library, place: Place, source: Source, desk: Desk, scales: S
            case: _Case) -> tuple[_Case, applying.Move | None]:  # fmt: skip
     """Lay out and judge what is new; what is wrong with one skill is that skill's trouble (ZE-39)."""
     if case.what in {"dropped", "forget"}:
-        return case, applying.Move(case.name, None, (), "remove", "", case.pin)
+        return case, applying.Move(case.name, None, (), "remove", case.pin)
     if case.what not in _WRITES or case.picked is None:
         return case, None
     try:
@@ -190,7 +190,7 @@ def _move(library: Library, place: Place, source: Source, desk: Desk, scales: Sc
     pin = pinning.pinned(place, weighed, laid._replace(origin=Origin("bundled", source.request.location)), targets)
     if states[deploying.path_of(place, targets[0])] != case.before:
         return case._replace(what="kept", why="it was changed just now"), None
-    return case, applying.Move(case.name, pin, deploying.switches(place, targets, laid.digest, states), "add", "", case.pin)
+    return case, applying.Move(case.name, pin, deploying.switches(place, targets, laid.digest, states), "add", case.pin)
 
 
 def _applied(library: Library, place: Place, changer: Changer, case: _Case, move: applying.Move | None) -> _Case:

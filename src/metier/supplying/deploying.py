@@ -127,8 +127,9 @@ def working_copy(place: Place, name: str) -> str:
 
 
 def wanted_state(place: Place, target: Target, digest: str, working: str) -> str:
-    """Give the state that a target should be in: the tree itself, or a link to the working copy."""
-    return digest if target.method != "link" else f"link:{relpath(working, path_of(place, target).rpartition('/')[0])}"
+    """Give the state that a target should be in: the tree itself, or a link to the working copy, unless it leads there already."""
+    path = path_of(place, target)
+    return digest if target.method != "link" or path == working else f"link:{relpath(working, path.rpartition('/')[0])}"
 
 
 def switches(place: Place, targets: Iterable[Target], digest: str, before: dict[str, str]) -> tuple[Switch, ...]:

@@ -67,5 +67,5 @@ def _judged(judge: Judge, share: Sequence[Waiting]) -> bytes:
 
 
 def _heard(judge: Judge, told: bytes | None) -> None:
-    for digest, data in marshal.loads(told) if told else ():
+    for digest, data in marshal.loads(told) if told else ():  # noqa: S302 - a copy of this very process wrote it
         judge.scanner.hear(digest, data)

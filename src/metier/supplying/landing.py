@@ -38,10 +38,7 @@ def land(library: Library, place: Place, kept: Kept, landings: Sequence[Landing]
     for one in landings:
         switches, left = following(place, one.before, one.after.digest, one.local)
         notes += [f"{path} was changed by itself, and stays as it is" for path in left]
-        edits = one.local if one.local not in {"", one.before.digest, one.after.digest} else ""
-        if edits:
-            keep(library, place, one.before, edits)
-        moves.append(applying.Move(one.after.name, one.after, switches, what, edits, one.before))
+        moves.append(applying.Move(one.after.name, one.after, switches, what, one.before))
     applying.apply(library, place, kept, moves, changer, pending=pending)
     return notes
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from metier.discover import disk
 from metier.errors import NotFoundError, StoreError
-from metier.store.changing.disk import JOURNAL, Changer
+from metier.store.changing.disk import JOURNAL, SAVED, Changer
 from metier.store.disk import Store
 from metier.store.hands.disk import OsHands
 from metier.supply.files import disk as files
@@ -122,5 +122,10 @@ def changer_of(library: Library) -> Changer:
 
 def settle(library: Library) -> None:
     """Finish or undo what a crash left, before anything is planned: a plan made on half a change would not hold."""
-    if disk.kind_of(f"{home_of(library)}/supply/{JOURNAL}") is not None:
+    folder = f"{home_of(library)}/supply"
+    if disk.kind_of(f"{folder}/{JOURNAL}") is not None:
         library.warnings += changer_of(library).recover()
+    if disk.kind_of(f"{folder}/{SAVED}") is not None:
+        from metier.supplying.claiming import claim
+
+        claim(library, changer_of(library))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.supplies import Refusal, Step
+from metier.supply.paths import folded
 from metier.supply.pins import pin_fault
 from metier.supplying import deploying, pinning, places
 from metier.supplying.admitting import admitted
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from metier.supplies import Mode, Picked, Pin, Target
     from metier.supplying.deciding import Weighed
     from metier.supplying.fetching import Laid
-    from metier.supplying.places import Kept, Place
+    from metier.supplying.places import Place
 
 
 class Wish(NamedTuple):
@@ -49,13 +50,23 @@ def is_named(picked: Picked, names: Iterable[str]) -> bool:
     return not own.isdisjoint(names)
 
 
+class Locked(NamedTuple):
+    """What the lock has, by all that an offer may meet there."""
+
+    names: dict[str, Pin]
+    keys: dict[tuple[str, str], str]
+    alike: dict[str, str]
+    """By names without the differences that some systems do not see."""
+
+
 def planned(library: Library, place: Place, offers: Sequence[Offer], wish: Wish, *,
             asked: bool) -> tuple[list[Step], list[Refusal]]:  # fmt: skip
     """Say what would become of each offer as things are now."""
-    kept = places.read(place)
+    pins = places.read(place).lock.pins
+    locked = Locked({pin.name: pin for pin in pins}, {pin.key: pin.name for pin in pins}, {folded(pin.name): pin.name for pin in pins})
     steps, refused = [], []
     for offer in offers:
-        step = _step(library, place, kept, offer, wish, asked=asked)
+        step = _step(library, place, locked, offer, wish, asked=asked)
         if isinstance(step, Refusal):
             refused.append(step)
         elif step is not None:
@@ -63,16 +74,16 @@ def planned(library: Library, place: Place, offers: Sequence[Offer], wish: Wish,
     return steps, refused
 
 
-def _step(library: Library, place: Place, kept: Kept, offer: Offer, wish: Wish, *, asked: bool) -> Step | Refusal | None:
+def _step(library: Library, place: Place, locked: Locked, offer: Offer, wish: Wish, *, asked: bool) -> Step | Refusal | None:
     laid, weighed, targets = offer
-    pin = kept.lock.named(weighed.name)
+    pin = locked.names.get(weighed.name)
     if pin is not None:
         deploying.sure(library, place, pin)
         targets = deploying.joined(library, place, pin.targets, targets)
     states = deploying.states(place, targets)
     before = states[deploying.path_of(place, targets[0])]
     digest = pin.digest if pin is not None and _is_kept(place, laid, pin, before) and not wish.force else laid.digest
-    never = _impossible(place, kept, offer._replace(targets=targets), states)
+    never = _impossible(place, locked, offer._replace(targets=targets), states)
     standing = _in_the_way(laid, pin, place, targets, states, digest)
     if never or (standing and not wish.force):
         return Refusal(weighed.name, never or standing)
@@ -105,12 +116,14 @@ def _mode(digest: str, pin: Pin | None, before: str) -> Mode:
     return "unchanged" if before == digest else "fast_forward"
 
 
-def _impossible(place: Place, kept: Kept, offer: Offer, states: dict[str, str]) -> tuple[str, ...]:
+def _impossible(place: Place, locked: Locked, offer: Offer, states: dict[str, str]) -> tuple[str, ...]:
     """Say what keeps a skill out even by force: what the lock cannot hold, and what cannot be kept before it is replaced."""
     pin = pinning.pinned(place, offer.weighed, offer.laid, offer.targets)
     field, why = pin_fault(pin)
     found = [f"lock: its {field[0]} cannot be written down: {why}"] if why else []
-    found += [f"it is installed already, as '{one.name}'" for one in kept.lock.pins if one.key == pin.key and one.name != pin.name]
+    twice, alike = locked.keys.get(pin.key, pin.name), locked.alike.get(folded(pin.name), pin.name)
+    found += [f"it is installed already, as '{twice}'"] if twice != pin.name else []
+    found += [f"collision: '{alike}' is installed, and some systems take the two names for one"] if alike != pin.name else []
     odd = "is neither a folder that can be read whole nor a link; move it away first"
     return (*found, *(f"{path} {odd}" for path, state in states.items() if state == "other"))
 

@@ -33,7 +33,7 @@ def remove(library: Library, names: Sequence[str], *, user: bool, dry_run: bool,
         if _planned(library, place, names, force=force)[0] != steps:
             raise StoreError("things changed while this was looked at; nothing was removed", code="changed", hint="say it again")
         kept = places.read(place)
-        moves = [_move(library, place, kept, step.name) for step in steps]
+        moves = [_move(place, kept, step.name) for step in steps]
         applying.apply(library, place, _forgetting(kept, moves), moves, changer)
     for step in steps:
         applying.record(library, "remove", "done", step.name, step.before, origin=step.source, forced=force)
@@ -80,16 +80,11 @@ def _taken_back(place: Place, pin: Pin) -> tuple[list[Switch], list[str], list[s
     return switches, edited, others
 
 
-def _move(library: Library, place: Place, kept: Kept, name: str) -> applying.Move:
+def _move(place: Place, kept: Kept, name: str) -> applying.Move:
     pin = kept.lock.named(name)
     assert pin is not None
-    switches, edited, _others = _taken_back(place, pin)
-    store = places.store_of(library)
-    edits = ""
-    for path in edited:
-        digest = store.keep(path)
-        edits = digest if path == deploying.working_of(place, pin) else edits
-    return applying.Move(name, None, tuple(switches), "remove", edits, pin)
+    switches, _edited, _others = _taken_back(place, pin)
+    return applying.Move(name, None, tuple(switches), "remove", pin)
 
 
 def _forgetting(kept: Kept, moves: Sequence[applying.Move]) -> Kept:

@@ -213,7 +213,7 @@ def _move(library: Library, place: Place, scales: Scales, found: Found, ready: f
     switches = found.switches if pin.name in ready else ()
     if found.edited and not frozen:
         return _recorded(library, place, scales, found, switches)
-    return applying.Move(pin.name, pin, switches, "sync", "", pin) if switches else None
+    return applying.Move(pin.name, pin, switches, "sync", pin) if switches else None
 
 
 def _recorded(library: Library, place: Place, scales: Scales, found: Found, switches: tuple[Switch, ...]) -> applying.Move | None:
@@ -225,7 +225,7 @@ def _recorded(library: Library, place: Place, scales: Scales, found: Found, swit
         raise StoreError(f"{working} is being edited right now", code="changed", hint="say it again")
     weighed = scales.weigh(working, pin.name, _origin(scales, store, pin), place.scope, working)
     if isinstance(weighed, Refusal):
-        return applying.Move(pin.name, pin, switches, "sync", "", pin) if switches else None
+        return applying.Move(pin.name, pin, switches, "sync", pin) if switches else None
     copies = tuple(
         Switch(path, deploying.below(place, path), pin.digest, digest)
         for path in (deploying.path_of(place, target) for target in pin.targets if target.method == "copy")
@@ -233,4 +233,4 @@ def _recorded(library: Library, place: Place, scales: Scales, found: Found, swit
     )
     after = pin._replace(digest=digest, files=pinning.pinned_files(store.files(digest)), verdict=weighed.judged)
     switches = tuple(switch._replace(after=digest) if switch.after == pin.digest else switch for switch in switches)
-    return applying.Move(pin.name, after, (*switches, *copies), "edit", "", pin)
+    return applying.Move(pin.name, after, (*switches, *copies), "edit", pin)

@@ -18,7 +18,7 @@ from metier.keeping import disk as keeping
 from metier.store.blobs.disk import bytes_of
 from metier.store.changing import journal
 from metier.store.changing.journal import Change, Journal, Move, Place, Replace, Saved, Switch
-from metier.store.changing.moving.disk import FILE_BYTES, Mover, changed, guard, reachable, word_of
+from metier.store.changing.moving.disk import FILE_BYTES, Mover, changed, guard, is_empty, reachable, unguarded, word_of
 from metier.store.trees.disk import clear, state_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Change", "Changer", "Replace", "Saved", "Switch", "state_of"]
 
-JOURNAL, LOCK, MADE = "journal.json", "lock", "made.json"
+JOURNAL, LOCK, MADE, SAVED = "journal.json", "lock", "made.json", "saved.json"
 _TAKEN = {errno.EEXIST, errno.ENOTEMPTY, errno.ENOTDIR, errno.EISDIR, errno.ENOENT}
 """What a rename says when a place is not as it was a moment ago."""
 
@@ -40,8 +40,6 @@ class Changer:
     def __init__(self, folder: str, home: str | None, store: Store, hands: Hands) -> None:
         """Keep the journal and the lock of all changers in `folder`; `home` is never created on the way."""
         self.folder, self.home, self.store, self.hands = folder, home, store, hands
-        self.saved: list[Saved] = []
-        """Edits that finishing or undoing a broken change has put into the store."""
         self.wait = keeping.WAIT_SECONDS
         self._mover = Mover(store, hands)
         self._owner: int | None = None
@@ -81,6 +79,11 @@ class Changer:
         """Finish or undo what a crash left, and sweep what was staged for it; gives what was done, for people."""
         with self.alone() as lines:
             return lines
+
+    def unclaimed(self) -> tuple[tuple[Saved, ...], bytes | None]:
+        """Give the edits that were put into the store and that nobody has noted as revisions yet, and the file that says so."""
+        data = self._data(SAVED)
+        return journal.read_saved(data), data
 
     # --- doing
 
@@ -153,6 +156,7 @@ class Changer:
             for move in moves:
                 self._mover.switch(move)
                 saved.append(self._mover.examine(move))
+            kept = self._noted(saved)
             self._sync(os.path.dirname(move.path) for move in moves)
         except OSError as error:
             self._undo(plan, moves, error)
@@ -164,7 +168,7 @@ class Changer:
             self._done(plan, moves)
         except OSError:
             pass  # everything is in its place; whoever comes next does the sweeping
-        return tuple(each for each in saved if each is not None)
+        return tuple(kept)
 
     def _done(self, plan: Journal, moves: Iterable[Move]) -> None:
         """Say that only sweeping is left, and sweep; folders that metier made and a removal emptied go as well."""
@@ -192,10 +196,15 @@ class Changer:
         self._abandon(_without(plan, spared))
 
     def _back(self, moves: tuple[Move, ...]) -> list[Saved]:
-        found = [self._mover.back(move) for move in reversed(moves)]
-        spared = [saved for saved in found if saved is not None]
-        self.saved += spared
-        return spared
+        return self._noted([self._mover.back(move) for move in reversed(moves)])
+
+    def _noted(self, found: Iterable[Saved | None]) -> list[Saved]:
+        """Write down which edits the store has now, so that nobody frees them before they are somebody's revision."""
+        saved = [one for one in found if one is not None]
+        if any(one.digest for one in saved):
+            known, _data = self.unclaimed()
+            self._put(SAVED, journal.write_saved([*known, *(one for one in saved if one.digest)]))
+        return saved
 
     def _abandon(self, plan: Journal) -> None:
         """Sweep what was staged for a change that does not happen; where that fails too, the journal says what is left."""
@@ -224,7 +233,7 @@ class Changer:
 
     def _settled(self) -> tuple[str, ...]:
         path = f"{self.folder}/{JOURNAL}"
-        for name in (JOURNAL, MADE):
+        for name in (JOURNAL, MADE, SAVED):
             self._drop(f"{self.folder}/{name}.tmp")  # of a dead process: nobody else is at work
         if not os.path.lexists(path):
             return ()
@@ -240,27 +249,28 @@ class Changer:
 
     def _settle(self, found: Journal) -> tuple[str, ...]:
         """Finish a change, or undo it where that was begun or somebody has edited a place since."""
-        before = len(self.saved)
         moves = tuple(move for move in found.moves if reachable(move))
         lost = any(word_of(move.path) != move.after for move in found.moves if move not in moves)
-        forward = not found.back and not lost and self._finished(moves)
+        saved = self._finished(moves) if not found.back and not lost else None
+        forward = saved is not None
         plan = found._replace(moves=(), back=False)
-        if not forward:
+        if saved is None:
             if not found.back:
                 self._put(JOURNAL, journal.write(found._replace(back=True)))
-            plan = _without(plan, self._back(moves))
+            saved = self._back(moves)
+            plan = _without(plan, saved)
         self._sync(os.path.dirname(move.path) for move in moves)
         self._done(plan, moves if forward else ())
         word = "finished" if forward else "undone"
-        kept = [f"what was edited at {saved.path} is kept in the store as {saved.digest}" if saved.digest
-                else f"what was edited is left at {saved.path}" for saved in self.saved[before:]]  # fmt: skip
+        kept = [f"what was edited at {one.path} is kept in the store as {one.digest}" if one.digest
+                else f"what was edited is left at {one.path}" for one in saved]  # fmt: skip
         return (*(f"a change that was broken off is {word}: {move.path}" for move in found.moves), *kept)
 
-    def _finished(self, moves: tuple[Move, ...]) -> bool:
-        """Go on with a change; false when a place was edited before it was switched, or holds what cannot be kept."""
+    def _finished(self, moves: tuple[Move, ...]) -> list[Saved] | None:
+        """Go on with a change, and give what was saved; nothing when a place was edited before, or holds what cannot be kept."""
         waiting = [move for move in moves if not self._mover.switched(move)]
         if not all(self._mover.can_finish(move) for move in waiting):
-            return False
+            return None
         try:
             for move in waiting:
                 self._mover.finish(move)
@@ -268,9 +278,8 @@ class Changer:
         except StoreError as error:
             if error.code != "changed":
                 raise
-            return False
-        self.saved += [saved for saved in found if saved is not None]
-        return True
+            return None
+        return self._noted(found)
 
     def _sweep(self, plan: Journal, *, again: bool = True) -> None:
         if again:
@@ -280,11 +289,11 @@ class Changer:
 
     def _clear(self, plan: Journal) -> None:
         for place in plan.stages:
-            if _unguarded(place):
+            if unguarded(place.path, place.below):
                 clear(place.path, self.hands)
         gone = set[str]()
         for place in reversed(plan.made):
-            if _unguarded(place) and _is_empty(place.path):
+            if unguarded(place.path, place.below) and is_empty(place.path):
                 self.hands.remove_folder(place.path)
                 gone.add(place.path)
         known = self._made() if gone else []
@@ -300,9 +309,15 @@ class Changer:
 
     def _made(self) -> list[str]:
         try:
-            return journal.read_folders(bytes_of(f"{self.folder}/{MADE}", FILE_BYTES))
+            return journal.read_folders(self._data(MADE) or b"")
         except OSError:
             return []
+
+    def _data(self, name: str) -> bytes | None:
+        try:
+            return bytes_of(f"{self.folder}/{name}", FILE_BYTES)
+        except FileNotFoundError:
+            return None
 
     def _read(self) -> Journal | None:
         try:
@@ -347,21 +362,6 @@ def _apart(one: str, other: str) -> bool:
     """Tell whether two folders are on different file systems; one that is not there yet will be on the other's."""
     try:
         return os.stat(one).st_dev != os.stat(other).st_dev
-    except OSError:
-        return False
-
-
-def _unguarded(place: Place) -> bool:
-    try:
-        guard(place.path, place.below)
-    except MetierError:
-        return False
-    return True
-
-
-def _is_empty(folder: str) -> bool:
-    try:
-        return not os.path.islink(folder) and not os.listdir(folder)
     except OSError:
         return False
 

@@ -48,7 +48,7 @@ class Change(NamedTuple):
 
 
 class Saved(NamedTuple):
-    """Edits that were found at the last moment, and where in the store they are."""
+    """Edits that were found at the last moment, and where in the store they are; no digest where they are left at the path."""
 
     path: str
     digest: str
@@ -174,6 +174,19 @@ def read_folders(data: bytes) -> list[str]:
 def write_folders(folders: Sequence[str]) -> bytes:
     """Write the list of folders that metier made."""
     return json.dumps({"folders": list(dict.fromkeys(folders))[-MOST_MADE:]}, indent=1).encode() + b"\n"
+
+
+def read_saved(data: bytes | None) -> tuple[Saved, ...]:
+    """Read which edits were saved; none when it cannot be read."""
+    try:
+        return tuple(Saved(*_words(row, 2)) for row in json.loads(data)["saved"]) if data else ()
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return ()
+
+
+def write_saved(saved: Iterable[Saved]) -> bytes:
+    """Write down which edits were saved, each once."""
+    return json.dumps({"saved": list(dict.fromkeys(saved))}, indent=1).encode() + b"\n"
 
 
 def _places(rows: Sequence[Sequence[object]]) -> tuple[Place, ...]:

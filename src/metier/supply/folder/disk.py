@@ -50,7 +50,10 @@ class FolderTree:
     def __init__(self, folder: str, inside: str, limits: Supply, named: str) -> None:
         """Hold the folder itself, so that nobody can put another in its place; `named` is what the user called it."""
         self.folder, self.inside, self.limits, self._named = folder, inside, limits, named
-        self._root = os.open(folder, _OPEN | os.O_DIRECTORY) if _BELOW else -1
+        try:
+            self._root = os.open(folder, _OPEN | os.O_DIRECTORY) if _BELOW else -1
+        except OSError as error:
+            raise _unreadable(folder, error) from error
         self._near: tuple[str, int] = ("", self._root)
 
     @property

@@ -12,7 +12,7 @@ from metier.supplies import Result
 from metier.supply import clawhub
 from metier.supply.net import Client
 from metier.supply.paths import shown
-from metier.supply.urls import parsed
+from metier.supply.urls import harmless, parsed
 from metier.supply.web.net import read_index, registry_api
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def asked(seekers: Sequence[Seeker], words: str, limit: int, seconds: float) -> 
     """
     answers: Answers = queue.SimpleQueue()
     waiting = dict(enumerate(seekers[:MOST_SEEKERS]))
-    names = [shown(seeker.source) for seeker in seekers]
+    names = [harmless(seeker.source) for seeker in seekers]
     for at, seeker in waiting.items():
         threading.Thread(target=_ask, args=(answers, at, seeker, words, limit), name="metier-search", daemon=True).start()
     found: dict[int, Sequence[Result]] = {}

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import lzma
 import zlib
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from metier.errors import SourceError
 from metier.supply.unpack.found import SLACK, WINDOW, bomb, malformed, too_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import IO
 
     from metier.settings.tables import Supply
 
 XZ_MEMORY = 80 << 20
 """Enough for what `xz -9` makes, whose dictionary has 64 MiB."""
 ZSTD_WINDOW = 1 << 27
+ZSTD_BYTES = 256
+"""What is unfolded at once: each four bytes of it may stand for 128 KiB, and there is no other way to be given less."""
 MOST_MEMBERS = 100_000
 _PAD = 4
 """Zeros between and after xz streams come in fours."""
@@ -65,10 +66,6 @@ class _Counted:
                 self.count += len(chunk)
                 return chunk
         return b""
-
-    def read(self, _size: int = -1) -> bytes:
-        """Serve who wants a file."""
-        return self.next()
 
 
 def _plain(source: _Counted) -> Iterator[bytes]:
@@ -144,12 +141,21 @@ def _zstd(source: _Counted) -> Iterator[bytes]:
         hint = "pip install 'metier[zstd]'"
         raise SourceError("the archive is packed with zstd, which needs another package", hint=hint, code="zstd-missing") from None
     loosener = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
-    reader = loosener.stream_reader(cast("IO[bytes]", source), read_across_frames=True)  # it is only ever read
-    try:
-        while piece := reader.read(WINDOW):
-            yield piece
-    except zstandard.ZstdError as error:
-        raise malformed("its zstd stream is broken, or needs too much memory") from error
+    data, frames = source.next(), 0
+    while data:
+        frames += 1
+        if frames > MOST_MEMBERS:
+            raise malformed("it has too many zstd frames")
+        frame = loosener.decompressobj()
+        try:
+            while not frame.eof:
+                if not data and not (data := source.next()):
+                    raise malformed("its zstd stream ends too soon")
+                yield frame.decompress(data[:ZSTD_BYTES])
+                data = frame.unused_data + data[ZSTD_BYTES:]
+        except zstandard.ZstdError as error:
+            raise malformed("its zstd stream is broken, or needs too much memory") from error
+        data = data or source.next()
 
 
 _READERS: dict[str, Callable[[_Counted], Iterator[bytes]]] = {"tar": _plain, "gzip": _gzip, "xz": _xz, "zstd": _zstd}

@@ -59,12 +59,26 @@ def guard(path: str, below: str) -> None:
             raise RefusedError(message, hint="metier changes nothing that it reaches through a link", code="outside")
 
 
+def unguarded(path: str, below: str) -> bool:
+    """Tell whether nothing but folders leads to a place."""
+    try:
+        guard(path, below)
+    except MetierError:
+        return False
+    return True
+
+
+def is_empty(folder: str) -> bool:
+    """Tell whether a folder is there and has nothing in it."""
+    try:
+        return not os.path.islink(folder) and not os.listdir(folder)
+    except OSError:
+        return False
+
+
 def reachable(move: Move) -> bool:
     """Tell after a crash whether a place and its slot can still be reached; somebody may have removed the whole project."""
-    try:
-        guard(move.path, move.below)
-        guard(move.slot, move.below)
-    except MetierError:
+    if not unguarded(move.path, move.below) or not unguarded(move.slot, move.below):
         return False
     return os.path.isdir(os.path.dirname(move.path)) and os.path.isdir(os.path.dirname(move.slot))
 
