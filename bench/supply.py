@@ -140,8 +140,8 @@ def stages(bench: Bench, upstream: Upstream, rounds: int) -> dict[str, list[dict
     found: dict[str, list[dict[str, Any]]] = {"new": [], "known": []}
     for _round in range(rounds):
         home = bench.fresh("home")
-        for which in found:
-            found[which].append(bench.child(upstream, home))
+        for each in found.values():
+            each.append(bench.child(upstream, home))
         shutil.rmtree(home)
     return found
 
@@ -149,9 +149,8 @@ def stages(bench: Bench, upstream: Upstream, rounds: int) -> dict[str, list[dict
 def stages_table(found: dict[str, list[dict[str, Any]]]) -> str:
     """Lay the medians out."""
     names = list(dict.fromkeys(stage for each in found.values() for one in each for stage in one["stages"]))
-    rows = [("stage of `add`, s", "new skills", "verdicts known")]
-    for name in names:
-        rows.append((name, *(f"{median(one['stages'].get(name, 0.0) for one in each):.2f}" for each in found.values())))
+    rows: list[tuple[str, ...]] = [("stage of `add`, s", "new skills", "verdicts known")]
+    rows += [(name, *(f"{median(one['stages'].get(name, 0.0) for one in each):.2f}" for each in found.values())) for name in names]
     rest = {which: median(one["seconds"] - sum(one["stages"].values()) for one in each) for which, each in found.items()}
     rows.append(("the rest", *(f"{seconds:.2f}" for seconds in rest.values())))
     rows.append(("library call", *(f"{median(one['seconds'] for one in each):.2f}" for each in found.values())))
@@ -173,8 +172,8 @@ def memory(bench: Bench, sizes: Sequence[int]) -> dict[int, int]:
 
 def speed_figures(times: Times, size: int) -> list[Figure]:
     """Hold each subject against the floor."""
-    target = Target("at most", 3)
-    return [ratio(f"{subject} / {FLOOR}", times.get((size, subject)), times.get((size, FLOOR)), target) for subject in (ADD, AGAIN, UPDATE, SYNC)]
+    floor, target = times.get((size, FLOOR)), Target("at most", 3)
+    return [ratio(f"{subject} / {FLOOR}", times.get((size, subject)), floor, target) for subject in (ADD, AGAIN, UPDATE, SYNC)]
 
 
 def memory_figures(peaks: dict[int, int]) -> list[Figure]:
@@ -250,7 +249,8 @@ def main() -> int:
             content["times"] = {what: [sample.seconds for sample in samples] for (_size, what), samples in times.items()}
         if chosen.memory:
             peaks = memory(bench, SIZES[:2] if chosen.quick else SIZES)
-            parts.append(table([("skills", "peak memory of `add`, MB"), *((f"{size:,}", f"{peak / 1e6:.0f}") for size, peak in peaks.items())]))
+            rows = [(f"{size:,}", f"{peak / 1e6:.0f}") for size, peak in peaks.items()]
+            parts.append(table([("skills", "peak memory of `add`, MB"), *rows]))
             answer += memory_figures(peaks)
             content["peaks"] = peaks
         if chosen.safety:

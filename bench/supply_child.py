@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import metier
+from metier import recording
 from metier.store.changing.disk import Changer
 from metier.store.disk import Store
 from metier.supply.git.proc import GitFetcher
@@ -26,7 +27,7 @@ STAGES: tuple[tuple[str, Any, str], ...] = (
     ("scan and decide", deciding.Scales, "foresee"), ("scan and decide", deciding.Scales, "weigh"),
     ("store", Store, "take"), ("store", Store, "note"),
     ("deploy", Changer, "apply"),
-    ("approvals and audit", adding, "vouched"), ("approvals and audit", adding.recording, "note"),
+    ("approvals and audit", adding, "vouched"), ("approvals and audit", recording, "note"),
 )  # fmt: skip
 
 

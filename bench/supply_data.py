@@ -8,16 +8,56 @@ from __future__ import annotations
 import os
 import random
 import subprocess
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-WORDS = (
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TEXT = (
     "page table report column figure chapter letter invoice margin header footer summary outline draft review note list entry "
     "value field record source target check copy order group label style format layout frame sheet index title author date "
     "section paragraph sentence word line number total share step task plan goal result example sample case rule guide"
-).split()
-ENV = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com",
-       "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com"}  # fmt: skip
+)
+WORDS = TEXT.split()
+ENV = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GIT_AUTHOR_NAME": "a", "GIT_COMMITTER_NAME": "a",
+       "GIT_AUTHOR_EMAIL": "a@example.com", "GIT_COMMITTER_EMAIL": "a@example.com"}  # fmt: skip
+SKILL = """---
+name: {name}
+description: {sentence} Use it for a {word} {number}.
+---
+
+# {title}
+
+{paragraph}
+
+{steps}{parts}
+```bash
+python scripts/run.py --{word} {word}.txt
+```
+
+See [the reference](references/guide.md).
+"""
+SCRIPT = '''"""Count the words of a file."""
+
+import argparse
+from pathlib import Path
+
+
+def counted(path: str) -> int:
+    """{sentence}"""
+    return len(Path(path).read_text().split())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("file")
+    parser.add_argument("--{word}", default="{number}")
+    print(counted(parser.parse_args().file))
+
+
+if __name__ == "__main__":
+    main()
+'''
 
 
 class Upstream(NamedTuple):
@@ -46,7 +86,7 @@ def git(folder: Path, *words: str) -> str:
 
 def made(folder: Path, skills: int, changed: int, seed: int = 6) -> Upstream:
     """Make a repository with so many skills, and a second commit that changes some of them."""
-    chance = random.Random(seed)
+    chance = random.Random(seed)  # noqa: S311 - the same words each time
     folder.mkdir(parents=True)
     git(folder, "init", "-q", "-b", "main")
     for number in range(skills):
@@ -65,17 +105,16 @@ def made(folder: Path, skills: int, changed: int, seed: int = 6) -> Upstream:
 
 def _write(folder: Path, number: int, chance: random.Random) -> None:
     """Write one skill."""
+    words = {"name": folder.name, "number": number, "word": chance.choice(WORDS), "title": _title(chance),
+             "sentence": _sentence(chance)}  # fmt: skip
     steps = "".join(f"{at}. {_sentence(chance)}\n" for at in range(1, 9))
-    parts = "".join(f"\n## {_title(chance)}\n\n{_paragraph(chance, 5)}\n" for _part in range(4))
-    text = (f"---\nname: {folder.name}\ndescription: {_sentence(chance)} Use it for a {chance.choice(WORDS)} {number}.\n---\n\n"
-            f"# {_title(chance)}\n\n{_paragraph(chance, 4)}\n\n{steps}{parts}\n```bash\npython scripts/run.py --{chance.choice(WORDS)} "
-            f"{chance.choice(WORDS)}.txt\n```\n\nSee [the reference](references/guide.md).\n")  # fmt: skip
-    script = ('"""Count the words of a file."""\n\nimport argparse\nfrom pathlib import Path\n\n\n'
-              f"def counted(path: str) -> int:\n    \"\"\"{_sentence(chance)}\"\"\"\n    return len(Path(path).read_text().split())\n\n\n"
-              "def main() -> None:\n    parser = argparse.ArgumentParser()\n    parser.add_argument(\"file\")\n"
-              f"    parser.add_argument(\"--{chance.choice(WORDS)}\", default=\"{number}\")\n    given = parser.parse_args()\n"
-              "    print(counted(given.file))\n\n\nif __name__ == \"__main__\":\n    main()\n")  # fmt: skip
-    for path, content in (("SKILL.md", text), ("references/guide.md", f"# {_title(chance)}\n\n{_paragraph(chance, 20)}\n"), ("scripts/run.py", script)):
+    parts = "".join(f"\n## {_title(chance)}\n\n{_paragraph(chance, 6)}\n" for _part in range(5))
+    contents = {
+        "SKILL.md": SKILL.format(paragraph=_paragraph(chance, 4), steps=steps, parts=parts, **words),
+        "references/guide.md": f"# {_title(chance)}\n\n{_paragraph(chance, 20)}\n",
+        "scripts/run.py": SCRIPT.format(**words),
+    }
+    for path, content in contents.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content, encoding="utf-8")

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
     from fakes.hands import Fault
 
-WAYS: tuple[tuple[Fault, str], ...] = (("SIGKILL", "sync"), ("SIGKILL", "again"), ("SIGKILL", "twice"), ("ENOSPC", "sync"), ("EIO", "sync"))
+WAYS: tuple[tuple[Fault, str], ...] = (
+    ("SIGKILL", "sync"), ("SIGKILL", "again"), ("SIGKILL", "twice"), ("ENOSPC", "sync"), ("EIO", "sync"),
+)  # fmt: skip
 MEMORY = Path("/dev/shm")  # noqa: S108 - another file system, for METIER_HOME
 STYLES = ("merge", "diff3", "merge", "ours", "merge", "diff3", "merge", "theirs")
 SEEDS, EACH = 10, 1_000
@@ -35,12 +37,13 @@ class Counted(NamedTuple):
 
     tried: int
     wrong: list[str]
-    rows: list[tuple[str, ...]] = []
+    rows: tuple[tuple[str, ...], ...] = ()
 
 
 def crashes(say: Callable[[str], None]) -> Counted:
     """Break every operation off at every step, in every way; with and without an exchange of two paths, and across file systems."""
-    tried, wrong, rows = 0, list[str](), [("operation", "steps", *(f"{fault}, then {then}" for fault, then in WAYS), "no exchange", "other disk")]
+    ways = [f"{fault}, then {then}" for fault, then in WAYS]
+    tried, wrong, rows = 0, list[str](), [("operation", "steps", *ways, "no exchange", "other disk")]
     for operation in OPERATIONS:
         say(f"crashes of {operation.name}")
         with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as far:
@@ -51,7 +54,7 @@ def crashes(say: Callable[[str], None]) -> Counted:
         tried += sum(tally.tried for tally in tallies)
         wrong += [text for tally in tallies for text in tally.wrong]
         rows.append((operation.name, str(trial.steps), *(f"{tally.tried} / {len(tally.wrong)}" for tally in tallies)))
-    return Counted(tried, wrong, rows)
+    return Counted(tried, wrong, tuple(rows))
 
 
 def many_processes(seconds: float, seed: int = 6) -> Counted:
@@ -65,7 +68,7 @@ def many_processes(seconds: float, seed: int = 6) -> Counted:
         done.update(one.done)
         errors.update(one.errors)
     rows = [("operation or error", "times"), *((what, str(count)) for what, count in (*done.most_common(), *errors.most_common()))]
-    return Counted(done.total() + errors.total(), wrong, [*rows, ("edits made", str(sum(len(one.edits) for one in said)))])
+    return Counted(done.total() + errors.total(), wrong, (*rows, ("edits made", str(sum(len(one.edits) for one in said)))))
 
 
 def merges() -> Counted:

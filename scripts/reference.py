@@ -31,7 +31,7 @@ from metier.scan.weigh import DOUBT, weight_of
 from metier.standard import asks
 from metier.standard.rules import BARE, FATAL, RULES
 from metier.store import disk as store
-from metier.supplying import merging, outdating, publishing, records
+from metier.supplying import bundling, merging, outdating, publishing, records
 from metier.trust import config as trust_config, sign
 from metier.trust.levels import LEVELS
 from metier.trust.policy import DEFAULT, PHASES, VERDICTS, Policy
@@ -96,7 +96,7 @@ SETTINGS = {
     "route.observe": "Hold what a host sees against [observation triggers](../how-to/use-triggers.md#what-is-seen).",
     "route.muted": "Names of skills whose observation triggers do not fire.",
     "route.muted_until": "A table: the same until a time, by name. A time without a zone is in UTC.",
-    "supply.fast_forward": "Apply an update that meets no edits without asking; not one with a worse verdict or new capabilities.",
+    "supply.fast_forward": "A program's `update()` that asks nobody applies what meets no edits and is not held; else nothing.",
     "supply.hosts": "The only hosts that may be reached. Empty: those that you name, and those they redirect to.",
     "supply.private_hosts": "Hosts that may be reached although their addresses are private, as `host` or `host:port`.",
     "supply.taps": "Repositories that `metier search` looks through, written as for `metier add`.",
@@ -220,8 +220,9 @@ DOCUMENTS = (
     ("metier merge NAME --json", "Merging", "Exit code 1 while anything is left to settle."),
     ("metier history NAME --json", '{"name": text, "revisions": [Revision]}', "The newest first."),
     ("metier gc --json", "Freed", ""),
-    ("metier search WORDS --json", '{"results": [Result], "unreachable": [{"source": text, "why": text}]}', ""),
-    ("metier lock export --json", "Carried", "`import` gives the same."),
+    ("metier search WORDS --json", '{"results": [Result], "unreachable": [{"source": text, "why": text}]}',
+     "Exit code 1 when nothing fits."),
+    ("metier lock export --json", "Carried", "`import` gives the same, and exit code 1 when it left any out."),
     ("metier pack PATH --json", "Packed", ""),
     ("metier publish PATH --json", "Published", "Exit code 1 when any is refused."),
     ("metier sign NAME --json", "Signed with path", ""),
@@ -237,7 +238,7 @@ SHAPES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (report, ("Usage", "Used", "Idle", "Costly")),
     (supplies, ("Outcome", "Plan", "Step", "Target", "Conflict", "Installed", "Refusal", "Held", "Synced", "Revision")),
     (outdating, ("Age",)), (merging, ("Merging",)), (store, ("Freed",)), (supplies, ("Result",)),
-    (records, ("Carried",)), (publishing, ("Packed", "Published")),
+    (records, ("Carried",)), (publishing, ("Packed", "Published")), (bundling, ("Bundled",)),
     (terms, ("Scanned", "Waived")), (model, ("Finding",)), (cases, ("Trusted",)), (sign, ("Signed",)), (proof, ("Verified",)),
 )  # fmt: skip
 SUBJECTS = {
@@ -451,7 +452,8 @@ def json_page() -> str:
     """Give the documents that `--json` prints, and the shapes in them."""
     parts = ["# JSON\n", NOTE, "With `--json` a command prints one document on standard output and nothing else there.",
              "The library gives the same values, with the same names as attributes. What has to do with",
-             "[triggers](../how-to/use-triggers.md), from Match to Observed, comes from the library alone.\n"]  # fmt: skip
+             "[triggers](../how-to/use-triggers.md), from Match to Observed, comes from the library alone, as does Bundled.\n",
+             ]  # fmt: skip
     parts += [f"**`{command}`**: `{shape}`. {text}".rstrip() + "\n" for command, shape, text in DOCUMENTS]
     parts += [_shape(module, name) for module, names in SHAPES for name in names]
     words = [f"- `{name}`: {_literal(name)}" for name in WORDS]

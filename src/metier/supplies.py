@@ -195,6 +195,8 @@ class Held(NamedTuple):
 
     name: str
     reasons: tuple[str, ...]
+    settle: bool = True
+    """Whether `metier merge` settles it: it is noted, and there is something to put in place."""
 
 
 class Installed(NamedTuple):

@@ -106,6 +106,10 @@ def honest_zip(files: dict[str, bytes]) -> bytes:
 
 def honest_tar(files: dict[str, bytes], how: str = "gz") -> bytes:
     """Write a tar as everybody does."""
+    if how == "zst":
+        import zstandard
+
+        return zstandard.ZstdCompressor(write_checksum=True).compress(honest_tar(files, ""))
     held = io.BytesIO()
     with tarfile.open(fileobj=held, mode=f"w:{how}") as made:  # type: ignore[call-overload]
         for name, data in files.items():

@@ -158,7 +158,7 @@ class World:
         found += [path for path in self.project.rglob("*") if path.is_dir() and path.name != ".git" and not any(path.iterdir())]
         found += [path for path in (self.data / "staging").glob("*") if path.name != ".lock"]
         found += [path for path in (self.data / "supply").glob("*") if path.name.startswith("journal") or path.suffix in {".tmp", ".damaged"}]
-        found += [path for path in (self.data / "store" / "tmp").glob("*")]
+        found += list((self.data / "store" / "tmp").glob("*"))
         return [str(path) for path in found]
 
 

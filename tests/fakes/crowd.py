@@ -89,7 +89,8 @@ class Crowd:
 
     def work(self, number: int, seed: int, operations: int = 0, seconds: float = 0) -> Said:
         """Do so many operations, or go on for so long."""
-        chance, said = random.Random(f"{seed}/{number}"), Said(collections.Counter(), collections.Counter(), [], [])
+        chance = random.Random(f"{seed}/{number}")  # noqa: S311 - the same each time
+        said = Said(collections.Counter(), collections.Counter(), [], [])
         until, count = time.monotonic() + seconds, 0
         while (count < operations) if operations else (time.monotonic() < until):
             count += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import subprocess
 import threading
@@ -78,6 +79,7 @@ class _Server(BaseHTTPRequestHandler):
 
     root: ClassVar[str] = ""
     moved: ClassVar[dict[str, str]] = {}
+    secrets: ClassVar[dict[str, str]] = {}
     asked: ClassVar[list[str]] = []
 
     def do_GET(self) -> None:
@@ -106,6 +108,14 @@ class _Server(BaseHTTPRequestHandler):
                 self.send_header("Location", aim + self.path[len(front) :])
                 self.end_headers()
                 return
+        for front, secret in self.secrets.items():
+            told = self.headers.get("authorization", "").removeprefix("Basic ")
+            if path.startswith(front) and base64.b64decode(told) != secret.encode():
+                self.send_response(401)
+                self.send_header("WWW-Authenticate", 'Basic realm="closed"')
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
         env = {**environment(Path(self.root)), "GIT_PROJECT_ROOT": self.root, "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path,
                "QUERY_STRING": query, "REQUEST_METHOD": self.command, "CONTENT_TYPE": self.headers.get("content-type", ""),
                "CONTENT_LENGTH": str(len(body)), "HTTP_CONTENT_ENCODING": self.headers.get("content-encoding", ""),
@@ -125,12 +135,12 @@ class _Server(BaseHTTPRequestHandler):
 
 
 class Served:
-    """A running server: its address, what it was asked for, and where it sends people."""
+    """A running server: its address, what it was asked for, where it sends people, and `user:password` of what is closed."""
 
     def __init__(self, server: ThreadingHTTPServer, handler: type[_Server]) -> None:
         """Know the server."""
         self.place = f"127.0.0.1:{server.server_address[1]}"
-        self.moved, self.asked = handler.moved, handler.asked
+        self.moved, self.asked, self.secrets = handler.moved, handler.asked, handler.secrets
 
     def address(self, name: str) -> str:
         """Give the address of a repository by its folder's name."""
@@ -140,7 +150,7 @@ class Served:
 @contextmanager
 def served(root: Path) -> Iterator[Served]:
     """Serve every repository below a folder over http on loopback."""
-    handler = type("Handler", (_Server,), {"root": str(root), "moved": {}, "asked": []})
+    handler = type("Handler", (_Server,), {"root": str(root), "moved": {}, "asked": [], "secrets": {}})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)

@@ -5,15 +5,23 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import struct
+import subprocess
+import time
+import zlib
+from hashlib import sha1
 from pathlib import Path
 
 import pytest
 from fakes.repositories import Repository, environment, served, skill
+from fakes.site import Says, Site
 
 from metier.errors import MetierError, RefusedError, SourceError, UsageError
 from metier.settings.tables import Supply
 from metier.supplies import Request
-from metier.supply.git.proc import GitFetcher
+from metier.supply import gitlist
+from metier.supply.git.bare.proc import Bare
+from metier.supply.git.proc import GitFetcher, Remote
 from metier.supply.paths import checked
 from metier.supply.pick import skills_in
 
@@ -336,3 +344,127 @@ def test_a_server_that_talks_nonsense_is_an_error_without_its_escapes(trap: Trap
             trap.fetcher(Supply(private_hosts=(place,), seconds=10)).open(Request("git", f"http://{place}/x.git"))
 
     assert "\x1b" not in caught.value.message
+
+
+# --- what unfolds
+
+
+def test_folders_in_folders_without_a_file_are_given_up_when_the_time_is_over(trap: Trap) -> None:
+    inner = trap.source.tree()
+    for _level in range(9):
+        inner = trap.source.tree(*(("40000", inner, f"d{at}") for at in range(10)))
+    trap.source.commit_tree(inner)
+
+    with pytest.raises(SourceError) as caught:
+        trap.fetcher(Supply(seconds=3)).open(Request("git", trap.source.address))
+
+    assert "timeout" == caught.value.code
+
+
+def test_a_pack_of_a_few_bytes_that_unfolds_to_more_than_memory_is_a_bomb(trap: Trap) -> None:
+    base = b"A" * 1000
+    copies = 300_000
+    delta = sized(len(base)) + sized(copies * len(base)) + b"\xb0\xe8\x03" * copies  # 1,000 bytes from the first one on, each time
+    body = b"PACK" + struct.pack(">II", 2, 2) + head(3, len(base)) + zlib.compress(base)
+    body += head(7, len(delta)) + sha1(b"blob 1000\0" + base).digest() + zlib.compress(delta)
+    words = [*gitlist.command(str(trap.source.path / ".git"), ()), "index-pack", "--stdin"]
+
+    ended = subprocess.run(words, input=body + sha1(body).digest(), env=gitlist.environment(environment(trap.folder), ()), capture_output=True, check=False)
+
+    assert len(body) < 10_000
+    assert "bomb" == gitlist.fault(ended.stderr, "x").code
+
+
+def sized(number: int) -> bytes:
+    """Write a number as a delta has it: seven bits at a time, the lowest first."""
+    return bytes([number & 127 | 128]) + sized(number >> 7) if number > 127 else bytes([number])
+
+
+def head(kind: int, size: int) -> bytes:
+    """Write what stands before an object in a pack."""
+    return bytes([kind << 4 | size & 15 | 128]) + sized(size >> 4) if size > 15 else bytes([kind << 4 | size])
+
+
+def test_a_source_that_lacks_objects_reaches_nobody_even_where_git_does_not_know_how_to_be_told(trap: Trap) -> None:
+    blob = trap.source.git("rev-parse", "HEAD:SKILL.md")
+    for key, value in (("extensions.partialClone", "origin"), ("remote.origin.promisor", "true"), ("remote.origin.url", f"file://{trap.folder}"),
+                       ("remote.origin.uploadpack", str(trap.program)), ("core.repositoryFormatVersion", "1")):  # fmt: skip
+        trap.source.git("config", key, value)
+    (trap.source.path / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    remote = Remote(trap.source.address, environment(trap.folder), Supply(), ("file",))
+    remote.env["GIT_NO_LAZY_FETCH"] = "0"  # as if git were older than that word
+    bare = Bare(str(trap.folder / "bare.git"), environment(trap.folder))
+    bare.make(time.monotonic() + 60)
+
+    with pytest.raises(MetierError):
+        remote.fetch_tip(bare, remote.tip("", time.monotonic() + 60), time.monotonic() + 60)
+
+    assert not trap.canary.exists()
+
+
+@pytest.mark.parametrize("location", [f"https://{'a' * 70}.example/x.git", "https://a..b/x.git", f"ssh://git@{'a' * 70}/x.git"])
+def test_a_host_that_no_name_can_be_is_not_found(trap: Trap, location: str) -> None:
+    fetcher = GitFetcher(str(trap.folder / "cache"), Supply(), environment(trap.folder), lookup=lambda host, _port: (host.encode("idna").decode(),))
+
+    with pytest.raises(SourceError) as caught:
+        fetcher.open(Request("git", location))
+
+    assert "not-found" == caught.value.code
+
+
+@pytest.mark.loopback
+def test_git_calls_the_address_that_was_checked_whatever_the_name_leads_to(trap: Trap) -> None:
+    with served(trap.folder) as server:
+        port = server.place.partition(":")[2]
+        pinned = gitlist.resolved("git.example", port, ["127.0.0.1"])
+        remote = Remote(f"http://git.example:{port}/source/.git", environment(trap.folder), Supply(), ("http",), (pinned,))
+
+        found = remote.tip("main", time.monotonic() + 60)
+
+    assert trap.source.git("rev-parse", "HEAD") == found.commit
+
+
+@pytest.mark.loopback
+def test_git_itself_follows_no_redirection(trap: Trap) -> None:
+    with served(trap.folder) as server:
+        server.moved["/old"] = f"http://{server.place}/source/.git"
+        remote = Remote(f"http://{server.place}/old", environment(trap.folder), Supply(), ("http",))
+
+        with pytest.raises(RefusedError) as caught:
+            remote.tip("main", time.monotonic() + 60)
+
+        assert ("redirect", 1) == (caught.value.code, len(server.asked))
+
+
+@pytest.mark.loopback
+def test_a_server_that_stops_in_the_middle_of_an_answer_is_left_when_the_time_is_over(trap: Trap) -> None:
+    with Site({"/x/info/refs": Says(b"001e# service=git-upload-pack\n", headers={"Content-Type": "application/x-git-upload-pack-advertisement"}, drip=True)}) as site:
+        with pytest.raises(SourceError) as caught:
+            trap.fetcher(site.limits(seconds=2)).open(Request("git", f"{site.url}/x"))
+
+    assert "timeout" == caught.value.code
+
+
+@pytest.mark.parametrize("aim", ["ext::sh -c {}% ", "file://{}/"])
+def test_the_user_s_own_rewriting_of_addresses_leads_to_no_other_kind_of_transport(trap: Trap, aim: str) -> None:
+    (trap.folder / "gitconfig").write_text(f'[url "{aim.format(trap.program)}"]\n\tinsteadOf = https://git.example/\n')
+    fetcher = GitFetcher(str(trap.folder / "cache"), Supply(), environment(trap.folder), lookup=lambda _host, _port: ("93.184.216.34",))
+
+    with pytest.raises(RefusedError) as caught:
+        fetcher.open(Request("git", "https://git.example/x.git"))
+
+    assert "unsafe-transport" == caught.value.code
+    assert not trap.canary.exists()
+
+
+def test_a_repository_that_lies_around_this_process_has_no_say(trap: Trap) -> None:
+    assert "--git-dir=/dev/null" == gitlist.command("", ("https",))[1]
+
+
+def test_hosts_are_the_same_in_capitals(trap: Trap) -> None:
+    fetcher = GitFetcher(str(trap.folder / "cache"), Supply(hosts=("Git.Example",)), environment(trap.folder), lookup=lambda _host, _port: ("10.0.0.1",))
+
+    with pytest.raises(RefusedError) as caught:
+        fetcher.open(Request("git", "https://git.EXAMPLE/x.git"))
+
+    assert "private-address" == caught.value.code

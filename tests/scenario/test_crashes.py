@@ -32,7 +32,6 @@ def test_an_operation_broken_off_at_any_step_loses_nothing(tmp_path: Path, opera
         lambda: tally(tmp_path / "failed", operation, "ENOSPC", "EIO"),
     )
 
-    print(f"{operation.name}: {killed.tried} steps killed, {failed.tried} failed, {len(killed.wrong + failed.wrong)} losses")
     assert () == killed.wrong
     assert () == failed.wrong
     assert min(killed.tried, failed.tried) > FEWEST

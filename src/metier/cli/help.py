@@ -14,7 +14,7 @@ def overview() -> str:
     """Give what `metier --help` prints."""
     names = max(len(command.name) for command in COMMANDS)
     rows = "\n".join(f"  {command.name.ljust(names)}  {command.summary}" for command in COMMANDS)
-    return f"""metier: find, read, check, judge, resolve and show every skill on the machine
+    return f"""metier: find, read, check, judge, resolve and show every skill on the machine; get new ones in, and keep them current
 
 Usage: metier COMMAND [OPTIONS]
 
@@ -25,10 +25,12 @@ Options:
 {_options((*COMMON, Option("--version", "show the version")))}
 
 Examples:
-  metier list                     which skills are there, and what they cost
-  metier why pdf --agent codex    which copy of a skill wins, by that agent's rules
-  metier check ./my-skill         does it meet the standard?
-  metier scan ./their-skill       what might it do?
+  metier list                                which skills are there, and what they cost
+  metier why pdf --agent codex               which copy of a skill wins, by that agent's rules
+  metier scan ./their-skill                  what might it do?
+  metier add anthropics/skills --skill pdf   get one in: fetched, scanned, decided about, locked
+  metier update                              newer versions, merged with your edits
+  metier check ./my-skill                    does mine meet the standard?
 
 'metier COMMAND --help' says more about a command.
 """

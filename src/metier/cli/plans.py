@@ -161,7 +161,8 @@ def _refusal(one: Refusal) -> Iterator[str]:
 def _held(one: Held) -> Iterator[str]:
     yield f"{output.style('held', 'yellow')} {output.style(output.clean(one.name), 'bold')}\n"
     yield from (f"  {output.clean(reason)}\n" for reason in one.reasons)
-    yield f"  next: metier merge {named(one.name)}\n"
+    if one.settle:
+        yield f"  next: metier merge {named(one.name)}\n"
 
 
 # --- what was done

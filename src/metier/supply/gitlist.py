@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.errors import MetierError, RefusedError, SourceError
@@ -71,6 +72,11 @@ class Tip(NamedTuple):
     def is_own(self) -> bool:
         """Whether the source's own people put it there: a branch or a tag, not what a stranger sent in."""
         return self.name == "HEAD" or self.name.startswith(("refs/heads/", "refs/tags/"))
+
+
+def cache_name(source: str) -> str:
+    """Give what our own copy of a repository is called, by the one spelling of its source."""
+    return blake2b(source.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
 
 
 def environment(env: Mapping[str, str], protocols: Iterable[str], ssh: str = "") -> dict[str, str]:

@@ -89,7 +89,7 @@ def marketplace_in(items: Sequence[Item], read: Read, below: str = "") -> Market
         if not problem:
             return _Listing(fields, below, items, files, read).market()
         return Market("", (), {}, (f"{at}{where} ignored: {problem}",))
-    plugins = _plugins(files, read)
+    plugins = _plugins(files, read, _folders(items))
     return Market(plugins[0].name, plugins, {}) if plugins else None
 
 
@@ -152,8 +152,7 @@ class _Listing:
         """Give the folders that a plugin's skills lie in: the declared ones, else the usual place, else its own folder."""
         if places:
             return tuple(dict.fromkeys(_joined(folder, place) for place in places))
-        usual = _joined(folder, "skills")
-        return (usual,) if usual in self.folders else (folder,)
+        return _usual(folder, self.folders)
 
 
 def _remote(plugin: Plugin, source: dict[str, Any], entry: dict[str, Any]) -> Plugin:
@@ -188,10 +187,10 @@ def _request(where: str, source: dict[str, Any]) -> Request:
 # --- plugin manifests
 
 
-def _plugins(files: Mapping[str, Item], read: Read) -> tuple[Plugin, ...]:
+def _plugins(files: Mapping[str, Item], read: Read, folders: set[str]) -> tuple[Plugin, ...]:
     found = []
     for folder, manifest in sorted(_manifests(files, read).items()):
-        places = tuple(_joined(folder, place) for place in manifest.skills) or (_joined(folder, "skills"), folder)
+        places = tuple(_joined(folder, place) for place in manifest.skills) or _usual(folder, folders)
         found.append(Plugin(manifest.name, places, (), manifest.description, manifest.version))
     return tuple(found)
 
@@ -246,6 +245,12 @@ def _inside(path: object) -> str | None:
 def _joined(*parts: str) -> str:
     joined = posixpath.normpath("/".join(part for part in parts if part)) if any(parts) else ""
     return "" if joined == "." else joined
+
+
+def _usual(folder: str, folders: set[str]) -> tuple[str, ...]:
+    """Give where a plugin that declares nothing has its skills: in the usual place, or else it is one itself."""
+    usual = _joined(folder, "skills")
+    return (usual,) if usual in folders else (folder,)
 
 
 def _folders(items: Iterable[Item]) -> set[str]:

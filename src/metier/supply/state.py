@@ -30,8 +30,10 @@ class Pending(NamedTuple):
     theirs: str
     ref: str
     commit: str
+    path: str
+    """Where in the source it is now."""
     desk: str
-    """Nothing where no file was laid out."""
+    """The name of its folder among the desks; nothing where no file was laid out."""
     reasons: tuple[str, ...]
 
 

@@ -117,4 +117,5 @@ def _without_dots(path: str) -> str:
 
 
 def _odd(text: str) -> SourceError:
-    return SourceError(f"'{harmless(text)}' is not an address that can be fetched", hint="write https://host/path", code="malformed")
+    what = f"'{harmless(text)}' is not an address that can be fetched"
+    return SourceError(what, hint="write https://host/path", code="malformed")

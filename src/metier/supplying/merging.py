@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from metier.discover import disk
 from metier.errors import IntegrityError, NotFoundError, RefusedError, StoreError, UsageError
 from metier.keeping import disk as keeping
-from metier.store.trees.disk import clear
+from metier.store.trees.disk import clear, state_of
 from metier.supplies import Outcome, Plan, Refusal
 from metier.supplying import applying, combining, deploying, fetching, landing, pinning, places, versions
 from metier.supplying.admitting import admitted
 from metier.supplying.combining import Three
 from metier.supplying.deciding import Scales
 from metier.supplying.landing import Landing
-from metier.supplying.prospects import Bench, origin_of, signing_key, three_of
+from metier.supplying.prospects import Bench, origin_of, signing_key, three_of, weigh
 from metier.supplying.unmerged import unmerged
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from metier.supplying.versions import Version
 
 WAYS = ("", "ours", "theirs", "continue", "abort")
+SHOWN = 12
+"""How many digits of the digest of what was laid out a desk has in its name."""
 
 
 class Merging(NamedTuple):
@@ -72,7 +74,7 @@ def merge(library: Library, name: str, how: str, *, user: bool | None) -> Mergin
         bench = Bench(library, place, kept, desk, scales)
         three = three_of(bench, pin, versions.kept(places.store_of(library), pending.theirs))
         if isinstance(three, Refusal):
-            raise StoreError(f"'{name}' cannot be merged: {'; '.join(three.reasons)}", hint="see that its source can be reached")
+            raise StoreError(f"'{name}' cannot be merged: {'; '.join(three.reasons)}", hint="see to that, then say it again")
         case = _Case(bench, pin, pending, three)
         if not how:
             return _shown(case)
@@ -85,7 +87,7 @@ def waiting_for(kept: Kept, name: str) -> Pending:
     """Give the update of a skill that waits."""
     found = next((one for one in kept.state.pending if one.name == name), None)
     if found is None:
-        raise NotFoundError(f"no update of '{name}' waits", hint=f"see whether there is one: metier update {name} --check")
+        raise NotFoundError(f"no update of '{name}' waits", hint=f"see whether there is one: metier update {name}")
     return found
 
 
@@ -103,14 +105,15 @@ def _shown(case: _Case) -> Merging:
 
 def _laid(case: _Case, combined: Combined) -> str:
     library, place = case.bench.library, case.bench.place
-    desk, store = desk_of(library, place, case.pin.name, case.three), places.store_of(library)
+    name, store = _desk_of(place, case.pin.name, case.three, combined), places.store_of(library)
+    desk = f"{desks(library)}/{name}"
     if disk.kind_of(desk) != disk.FOLDER:
         try:
             keeping.make(desk.rpartition("/")[0], library.home)
             places.hands_of(library).move(combined.folder, desk)
         except OSError as error:
             raise StoreError(f"cannot lay out {desk}: {error.strerror or error}", hint="check the space there") from error
-    new = case.pending._replace(base=case.pin.base, ours=case.three.ours.digest, desk=desk)
+    new = case.pending._replace(base=case.pin.base, ours=case.three.ours.digest, desk=name)
     if new != case.pending:
         changer = places.changer_of(library)
         with changer.alone():
@@ -127,10 +130,23 @@ def desks(library: Library) -> str:
     return f"{places.home_of(library)}/merges"
 
 
-def desk_of(library: Library, place: Place, name: str, three: Three) -> str:
-    """Give the folder of a merge: its own for each three versions."""
+def _desk_of(place: Place, name: str, three: Three, combined: Combined) -> str:
+    """Name the folder of a merge: its own for each three versions, with the beginning of the digest of what was laid there."""
     about = f"{place.lock}\n{three.base.digest}\n{three.ours.digest}\n{three.theirs.digest}"
-    return f"{desks(library)}/{name}-{blake2b(about.encode('utf-8', 'surrogateescape'), digest_size=6).hexdigest()}"
+    own = blake2b(about.encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()
+    return f"{name}-{own}-{combined.digest.removeprefix('sha256:')[:SHOWN]}"
+
+
+def is_untouched(desk: str) -> bool:
+    """Tell whether nobody has changed anything on a desk since it was laid."""
+    laid = desk.rpartition("-")[2]
+    return len(laid) == SHOWN and state_of(desk).startswith(f"sha256:{laid}")
+
+
+def _desk_at(library: Library, pending: Pending) -> str:
+    """Give the folder that a waiting update is worked on in, where METIER_HOME is now; nothing when there is none."""
+    path = f"{desks(library)}/{pending.desk.rpartition('/')[2]}"
+    return path if pending.desk and disk.kind_of(path) == disk.FOLDER else ""
 
 
 def _still(place: Place, pending: Pending) -> Kept:
@@ -147,7 +163,8 @@ def _still(place: Place, pending: Pending) -> Kept:
 def _continued(case: _Case) -> Combined:
     """Give what somebody made of the desk, together with what was edited in the working copy since."""
     library, staging, pending = case.bench.library, case.bench.desk, case.pending
-    if not pending.desk or disk.kind_of(pending.desk) != disk.FOLDER:
+    desk = _desk_at(library, pending)
+    if not desk:
         combined = combining.combine(library, staging, case.three)
         if combined.conflicts:
             desk = _laid(case, combined)
@@ -155,15 +172,15 @@ def _continued(case: _Case) -> Combined:
         return combined
     store = places.store_of(library)
     was = Three(case.three.base, versions.kept(store, pending.ours), case.three.theirs)
-    edited = versions.snapshot(library, staging, pending.desk)
+    edited = versions.snapshot(library, staging, desk)
     left = unmerged(edited, was)
     if left:
-        raise _refused(case.pin.name, left, pending.desk)
+        raise _refused(case.pin.name, left, desk)
     # Where the working copy is what it was, this gives the desk as it is.
     combined = combining.combine(library, staging, Three(was.ours, case.three.ours, edited))
     if combined.conflicts:
         what = f"'{case.pin.name}' was edited in its place after the desk was laid, and the two do not fit"
-        hint = f"'metier merge {case.pin.name}' lays a new desk; yours stays at {pending.desk}"
+        hint = f"'metier merge {case.pin.name}' lays a new desk; yours stays at {desk}"
         raise IntegrityError(what, hint=hint, code="unmerged")
     return combined
 
@@ -180,9 +197,9 @@ def _settled(case: _Case, result: Combined) -> Merging:
     """Judge the result like anything new, and put it in place."""
     library, place, pin, pending = case.bench.library, case.bench.place, case.pin, case.pending
     weighed = _admitted(case, result)
-    key = signing_key(library, pin.name, pending.theirs)
+    key = signing_key(library, case.three.theirs, pin.name)
     origin = origin_of(library, pin, pending.theirs, pending.commit)
-    after = pinning.pin_of(place, origin, pin.path, weighed, result.digest, pending.theirs, result.files, pin.targets)
+    after = pinning.pin_of(place, origin, pending.path, weighed, result.digest, pending.theirs, result.files, pin.targets)
     after = after._replace(kind=pin.kind, source=pin.source, ref=pin.ref, commit=pending.commit, signature=key)
     store, changer = places.store_of(library), places.changer_of(library)
     one = Landing(pin, after, _local(case.three.ours, place, pin), "three_way", weighed)
@@ -208,11 +225,11 @@ def _admitted(case: _Case, result: Combined) -> Weighed:
     bench, pin = case.bench, case.pin
     working = deploying.working_of(bench.place, pin)
     origin = origin_of(bench.library, pin, case.pending.theirs, case.pending.commit)
-    weighed = bench.scales.weigh(result.folder, pin.name, origin, bench.place.scope, working)
+    weighed = weigh(bench, pin, result.folder, result.digest, origin)
     if isinstance(weighed, Refusal):
         refusal: Refusal | None = weighed
     else:
-        accepted = bench.scales.accepted(pin.name, result.digest, working)
+        accepted = bench.scales.accepted(weighed.called, result.digest, working)
         refusal = admitted(weighed, force=True, accept_dangerous=accepted, asked=True)
     if refusal is not None or isinstance(weighed, Refusal):
         reasons = "; ".join(refusal.reasons) if refusal is not None else ""
@@ -232,9 +249,10 @@ def _aborted(library: Library, place: Place, pin: Pin, pending: Pending) -> Merg
 
 
 def _cleared(library: Library, pending: Pending) -> None:
-    """Take the desk away; what cannot be removed now, `gc` removes."""
-    if pending.desk.startswith(f"{desks(library)}/"):
-        try:
-            clear(pending.desk, places.hands_of(library))
-        except OSError:
-            library.warnings.append(f"{pending.desk} could not be removed; 'metier gc' does it")
+    """Take the desk away; what cannot be removed now stays, and is said."""
+    desk = _desk_at(library, pending)
+    try:
+        if desk:
+            clear(desk, places.hands_of(library))
+    except OSError as error:
+        library.warnings.append(f"{desk} could not be removed: {error.strerror or error}")

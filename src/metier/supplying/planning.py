@@ -63,7 +63,8 @@ def planned(library: Library, place: Place, offers: Sequence[Offer], wish: Wish,
             asked: bool) -> tuple[list[Step], list[Refusal]]:  # fmt: skip
     """Say what would become of each offer as things are now."""
     pins = places.read(place).lock.pins
-    locked = Locked({pin.name: pin for pin in pins}, {pin.key: pin.name for pin in pins}, {folded(pin.name): pin.name for pin in pins})
+    alike = {folded(pin.name): pin.name for pin in pins}
+    locked = Locked({pin.name: pin for pin in pins}, {pin.key: pin.name for pin in pins}, alike)
     steps, refused = [], []
     for offer in offers:
         step = _step(library, place, locked, offer, wish, asked=asked)

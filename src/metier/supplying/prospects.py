@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.errors import MetierError
+from metier.errors import MetierError, StoreError
 from metier.model import Digest
 from metier.store.changing.disk import state_of
 from metier.supplies import Origin, Refusal, Step
@@ -56,6 +56,8 @@ class Prospect(NamedTuple):
     conflicts: tuple[Conflict, ...] = ()
     reasons: tuple[str, ...] = ()
     """Why it is held; nothing where it may be applied."""
+    settles: bool = True
+    """Whether a person can settle it by merging."""
 
     def step(self) -> Step:
         """Give it as a plan shows it."""
@@ -77,15 +79,13 @@ def prospect(bench: Bench, pin: Pin, laid: Laid) -> Prospect | Refusal | None:
     mode = classify(pin.base, local or pin.digest, laid.digest)
     if mode == "unchanged":
         return None
-    key = signing_key(bench.library, pin.name, laid.digest)
-    found = Prospect(pin, laid, mode, local, laid.folder, laid.files, laid.digest, None, key, reasons=_taken(bench, pin, laid))
+    key = signing_key(bench.library, versions.laid_out(laid.folder, laid.files, laid.digest), pin.name)
+    taken = _taken(bench, pin, laid)
+    found = Prospect(pin, laid, mode, local, laid.folder, laid.files, laid.digest, None, key, reasons=taken, settles=not taken)
     if mode == "three_way":
         return _three_way(bench, found)
-    weighed = weigh(bench, pin, laid.folder, laid)
-    if isinstance(weighed, Refusal):
-        return weighed
-    found = found._replace(weighed=weighed)
-    return found if mode == "already_applied" else _judged(bench, found)
+    weighed = weigh(bench, pin, laid.folder, laid.digest, laid.told)
+    return weighed if isinstance(weighed, Refusal) else _judged(bench, found._replace(weighed=weighed))
 
 
 def _taken(bench: Bench, pin: Pin, laid: Laid) -> tuple[str, ...]:
@@ -98,18 +98,18 @@ def _three_way(bench: Bench, found: Prospect) -> Prospect | Refusal:
     """Merge; the result is judged like anything new. With conflicts, the source's own version is, and all of it waits."""
     three = three_of(bench, found.pin, versions.laid_out(found.laid.folder, found.laid.files, found.laid.digest))
     if isinstance(three, Refusal):
-        return found._replace(reasons=("your edits cannot be merged: " + "; ".join(three.reasons),))
+        return found._replace(reasons=("your edits cannot be merged: " + "; ".join(three.reasons),), settles=False)
     local = three.ours.digest if found.local else ""
     combined = combining.combine(bench.library, bench.desk, three)
     if combined.conflicts:
         conflicts = combining.conflicts_of(found.pin.name, combined.conflicts, three)
-        weighed = weigh(bench, found.pin, found.laid.folder, found.laid)
+        weighed = weigh(bench, found.pin, found.laid.folder, found.laid.digest, found.laid.told)
         if isinstance(weighed, Refusal):
             return weighed
         waits = (*found.reasons, *(f"{one.path}: {one.why}" for one in conflicts))
         return _judged(bench, found._replace(weighed=weighed, local=local, conflicts=conflicts, reasons=waits))
     found = found._replace(local=local, folder=combined.folder, files=combined.files, digest=combined.digest)
-    weighed = weigh(bench, found.pin, combined.folder, found.laid)
+    weighed = weigh(bench, found.pin, combined.folder, combined.digest, found.laid.told)
     if isinstance(weighed, Refusal):
         return found._replace(reasons=tuple(f"merged with your edits it is no skill any more: {why}" for why in weighed.reasons))
     return _judged(bench, found._replace(weighed=weighed))
@@ -130,14 +130,20 @@ def three_of(bench: Bench, pin: Pin, theirs: Version) -> Three | Refusal:
 def own_version(bench: Bench, pin: Pin) -> Version:
     """Give the working copy as it is now; where it is gone, as the lock has it."""
     working = deploying.working_of(bench.place, pin)
-    if state_of(working):
-        return versions.snapshot(bench.library, bench.desk, working)
-    return versions.kept(places.store_of(bench.library), pin.digest)
+    state = state_of(working)
+    if not state:
+        return versions.kept(places.store_of(bench.library), pin.digest)
+    if not state.startswith("sha256:"):
+        raise StoreError(f"{working} is no folder that can be read whole", hint="see to it, then say it again")
+    return versions.snapshot(bench.library, bench.desk, working)
 
 
-def weigh(bench: Bench, pin: Pin, folder: str, laid: Laid) -> Weighed | Refusal:
-    """Judge a tree in quarantine as what it would be in place."""
-    return bench.scales.weigh(folder, pin.name, laid.told, bench.place.scope, deploying.working_of(bench.place, pin))
+def weigh(bench: Bench, pin: Pin, folder: str, digest: str, origin: Origin) -> Weighed | Refusal:
+    """Judge a tree in quarantine as what it would be in place; what was not looked at whole was not looked at."""
+    weighed = bench.scales.weigh(folder, pin.name, origin, bench.place.scope, deploying.working_of(bench.place, pin))
+    if not isinstance(weighed, Refusal) and weighed.verdict.digest != digest:
+        return Refusal(pin.name, ("unscanned: the scan did not see all of it", *weighed.decision.reasons))
+    return weighed
 
 
 def _judged(bench: Bench, found: Prospect) -> Prospect:
@@ -184,7 +190,7 @@ def origin_of(library: Library, pin: Pin, digest: str, commit: str = "") -> Orig
     return Origin(pin.kind, source, ref, known_commit)
 
 
-def signing_key(library: Library, name: str, digest: str) -> str:
-    """Give the key that signed these bytes under this name; nothing where none did."""
-    found = signed(library, name, Digest(digest))
+def signing_key(library: Library, version: Version, name: str) -> str:
+    """Give the key that signed a version, under the name that it gives itself; nothing where none did."""
+    found = signed(library, versions.called(version, name), Digest(version.digest))
     return found.key if found is not None else ""

@@ -13,7 +13,7 @@ from metier.supplying.admitting import admitted
 from metier.supplying.deciding import Scales
 from metier.supplying.landing import Landing
 from metier.supplying.merging import waiting_for
-from metier.supplying.prospects import Bench, origin_of, own_version, signing_key
+from metier.supplying.prospects import Bench, origin_of, own_version, signing_key, weigh
 from metier.vetting.cases import TOP
 
 if TYPE_CHECKING:
@@ -114,10 +114,10 @@ def _weighed(bench: Bench, pin: Pin, aim: Revision) -> Weighed | Refusal:
     folder = bench.desk.fresh()
     store.lay(aim.digest, folder)
     origin = origin_of(bench.library, pin, aim.base, aim.commit)
-    weighed = bench.scales.weigh(folder, pin.name, origin, bench.place.scope, working)
+    weighed = weigh(bench, pin, folder, aim.digest, origin)
     if isinstance(weighed, Refusal):
         return weighed
-    accepted = bench.scales.accepted(pin.name, aim.digest, working)
+    accepted = bench.scales.accepted(weighed.called, aim.digest, working)
     return admitted(weighed, force=True, accept_dangerous=accepted, asked=True) or weighed
 
 
@@ -131,7 +131,7 @@ def _back(library: Library, pin: Pin, aim: Revision, local: str, weighed: Weighe
             raise landing.changed(f"the lock's entry of '{pin.name}'")
         after = pin._replace(digest=aim.digest, base=aim.base, commit=aim.commit, files=pinning.pinned_files(files),
                              verdict=weighed.judged, approval=aim.digest if decision.install == "ask" else "",
-                             signature=signing_key(library, pin.name, aim.base))  # fmt: skip
+                             signature=_signed(library, pin, aim))  # fmt: skip
         one = Landing(pin, after, local, "restore", weighed)
         # An update that waited was held against what is no longer there; the next one looks again.
         others = [held for held in kept.state.pending if held.name != pin.name]
@@ -141,3 +141,8 @@ def _back(library: Library, pin: Pin, aim: Revision, local: str, weighed: Weighe
                 verdict.findings[:TOP], decision.install, decision.reasons, pin.targets)  # fmt: skip
     installed = landing.reported(library, place, one, "rollback")
     return Outcome(Plan(update=(step,)), (installed,), notes=tuple(notes))
+
+
+def _signed(library: Library, pin: Pin, aim: Revision) -> str:
+    store = places.store_of(library)
+    return signing_key(library, versions.kept(store, aim.base), pin.name) if store.has(aim.base) else ""

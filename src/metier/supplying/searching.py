@@ -81,7 +81,8 @@ def inside(request: Request, skill: Picked) -> str:
         return f"{source}/{skill.path}".rstrip("/")
     if source.startswith(GITHUB) and not request.ref:
         return "/".join(filter(None, (source.removeprefix(GITHUB), skill.path)))
-    return f"git+{source}#{request.ref}:{skill.path}" if request.ref or skill.path else source
+    prefix = "git+" if "://" in source else ""  # user@host:path can be nothing but a repository
+    return f"{prefix}{source}#{request.ref}:{skill.path}" if request.ref or skill.path else source
 
 
 def _picked(library: Library, tap: str) -> tuple[Request, Sequence[Picked]]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.discover import disk
-from metier.errors import MetierError
+from metier.errors import MetierError, UsageError
 from metier.keeping import disk as keeping
-from metier.store.changing.disk import Change, Replace
+from metier.store.changing.disk import JOURNAL, MADE, SAVED, Change, Replace
 from metier.store.trees.disk import clear
 from metier.supply.files.disk import small
+from metier.supply.gitlist import cache_name
 from metier.supply.lock import read_lock
 from metier.supply.state import read_state, state_bytes
 from metier.supplying import fetching, places
-from metier.supplying.merging import desks
+from metier.supplying.merging import desks, is_untouched
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from metier.supplies import Pin, Revision
     from metier.supply.state import State
 
-OWN = frozenset({"journal.json", "made.json"})
+OWN = frozenset({JOURNAL, MADE, SAVED})
 """What lies among the notes and is none."""
 
 
@@ -39,13 +39,16 @@ class _Known(NamedTuple):
 
 def sweep(library: Library, *, dry_run: bool, revisions: int | None) -> Freed:
     """Remove trees that nothing names; `revisions` forgets all but so many of each skill first."""
+    if revisions is not None and revisions < 1:
+        raise UsageError(f"{revisions} revisions cannot be kept", hint="one at least; 'metier remove' takes a skill away")
     store, changer = places.store_of(library), places.changer_of(library)
     with changer.alone():
         known = [_trimmed(one, revisions) for one in _known(library)]
         changed = [Replace(one.path, changer.folder, one.data, state_bytes(one.state)) for one in known]
         if not dry_run:
             changer.apply(Change((), tuple(one for one in changed if one.before != one.after)))
-        freed = store.sweep(_needed(known), dry_run=dry_run)
+        saved, _data = changer.unclaimed()
+        freed = store.sweep(_needed(known) | {one.digest for one in saved}, dry_run=dry_run)
         if not dry_run:
             _tidied(library, known)
     if not dry_run:
@@ -97,25 +100,30 @@ def _needed(known: Iterable[_Known]) -> set[str]:
 
 
 def _tidied(library: Library, known: Iterable[_Known]) -> None:
-    """Remove desks of merges that wait no longer, quarantine that a crash left, and repositories that no lock names."""
+    """Remove desks of merges that wait no longer, quarantine that a crash left, and repositories that no lock names.
+
+    A desk that somebody worked on stays: nothing else has that work.
+    """
     known = list(known)
     with fetching.desk(library):
         pass  # which sweeps what dead processes left
-    wanted = {pending.desk for one in known for pending in one.state.pending}
+    wanted = {pending.desk.rpartition("/")[2] for one in known for pending in one.state.pending}
     folder = desks(library)
     for name in disk.list_folder(folder).folders:
-        if f"{folder}/{name}" not in wanted:
+        if name not in wanted and is_untouched(f"{folder}/{name}"):
             _removed(library, f"{folder}/{name}")
+        elif name not in wanted:
+            library.warnings.append(f"{folder}/{name} was worked on and is left; delete it when you need it no longer")
     _repositories(library, {pin.source for one in known for pin in one.pins or ()})
 
 
 def _repositories(library: Library, used: Iterable[str]) -> None:
     """Remove our copies of repositories that no lock names; one that is being fetched stays."""
     cache = f"{places.home_of(library)}/cache/git"
-    wanted = {blake2b(source.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest() for source in used}
+    wanted = {cache_name(source) for source in used}
     for name in disk.list_folder(cache).folders:
-        own = name.removesuffix(".git")
-        if own != name and own not in wanted:
+        own = name.partition(".")[0]  # a copy's history has its name, and its lock
+        if name.endswith(".git") and own not in wanted:
             try:
                 with keeping.alone(f"{cache}/{own}.lock", 0.0):
                     _removed(library, f"{cache}/{name}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from metier import recording
 from metier.errors import MetierError, NotFoundError, StoreError
 from metier.store.changing.disk import Switch, state_of
 from metier.supplies import Origin, Refusal, Synced
@@ -63,8 +64,10 @@ def sync(library: Library, *, frozen: bool, user: bool) -> Synced:
             healed = bool(kept.lock.notes) and not frozen
             saved = applying.apply(library, place, kept, done, changer, frozen=frozen) if done or healed else ()
             notes += [f"{one.path}: kept as {one.digest}" for one in saved]
-    for move in done:
-        applying.record(library, "sync", "done", move.name, move.pin.digest if move.pin else "", frozen=frozen)
+    recording.note(library, [
+        recording.event(library, "sync", "done", name=move.name, digest=move.pin.digest if move.pin else "", frozen=frozen)
+        for move in done
+    ])  # fmt: skip
     changed = tuple(switch.path for move in done for switch in move.switches)
     notes += [f"{move.name}: edits recorded in the lock" for move in done if move.what == "edit"]
     return Synced(not drift, changed, tuple(drift), (*notes, *kept.lock.notes))

@@ -61,7 +61,7 @@ def update(library: Library, names: Sequence[str], *, user: bool | None, check: 
             found = [_by_itself(library, one) for one in found]
         outcome = _outcome(found)
         if check or (consent is not None and outcome.plan.update and not consent(outcome)):
-            return outcome
+            return outcome._replace(held=tuple(one._replace(settle=False) for one in outcome.held))  # none of it is noted
         installed = list[Installed]()
         notes = list(outcome.notes)
         for one in found:
@@ -88,7 +88,7 @@ def _looked(library: Library, desk: Desk, scales: Scales, place: Place, pins: Se
     for upstream in looked_up(library, place, desk, [pin for pin in pins if not is_fixed(place, pin)]):
         looked.notes.extend([upstream.note] if upstream.note else [])
         if upstream.gone:
-            looked.gone.append(Held(upstream.pin.name, (upstream.gone,)))
+            looked.gone.append(Held(upstream.pin.name, (upstream.gone,), settle=False))
         elif upstream.refusal is not None:
             looked.refused.append(upstream.refusal)
         else:
@@ -114,7 +114,7 @@ def _by_itself(library: Library, looked: _Looked) -> _Looked:
 def _outcome(found: Sequence[_Looked]) -> Outcome:
     plan = Plan(update=tuple(one.step() for looked in found for one in looked.fit),
                 conflicts=tuple(conflict for looked in found for one in looked.waiting for conflict in one.conflicts))  # fmt: skip
-    held = [Held(one.pin.name, one.reasons) for looked in found for one in looked.waiting]
+    held = [Held(one.pin.name, one.reasons, one.settles) for looked in found for one in looked.waiting]
     held += [one for looked in found for one in looked.gone]
     refused = tuple(one for looked in found for one in looked.refused)
     return Outcome(plan, refused=refused, held=tuple(held), notes=tuple(note for looked in found for note in looked.notes))
@@ -156,9 +156,11 @@ def _pending(kept: Kept, looked: _Looked) -> tuple[Pending, ...]:
     found = {one.name: one for one in kept.state.pending if one.name not in settled}
     for one in looked.waiting:
         origin, before = one.laid.origin, found.get(one.pin.name)
-        new = Pending(one.pin.name, one.pin.base, one.local, one.laid.digest, origin.ref, origin.commit, "", one.reasons)
-        same = before is not None and (before.base, before.theirs) == (new.base, new.theirs)
-        found[one.pin.name] = before._replace(commit=new.commit, reasons=new.reasons) if same and before is not None else new
+        new = Pending(one.pin.name, one.pin.base, one.local, one.laid.digest, origin.ref, origin.commit,
+                      one.laid.picked.path, "", one.reasons)  # fmt: skip
+        if before is not None and (before.base, before.theirs) == (new.base, new.theirs):
+            new = before._replace(commit=new.commit, path=new.path, reasons=new.reasons)
+        found[one.pin.name] = new
     return tuple(sorted(found.values()))
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from metier.app import Library
-    from metier.model import Finding
+    from metier.model import Document, Finding
     from metier.standard.digest import TreeFile
     from metier.supplies import Pin
     from metier.supply.quarantine.disk import Desk
@@ -77,11 +77,21 @@ def base_of(library: Library, place: Place, desk: Desk, pin: Pin) -> Version | R
     return laid_out(laid.folder, laid.files, laid.digest)
 
 
-def abilities(version: Version, findings: Iterable[Finding]) -> frozenset[str]:
-    """Say what a version may do."""
+def called(version: Version, name: str) -> str:
+    """Give what a version calls itself in its own file; `name` where it says nothing."""
+    document = _document(version, name)
+    return document.name if document is not None else name
+
+
+def _document(version: Version, folder: str) -> Document | None:
     file = next((path for path in ("SKILL.md", *sorted(version.files)) if path.lower() == "skill.md" and path in version.files), "")
     data = version.read(file)[:MOST_DOCUMENT] if file else b""
-    document = read_document(data, folder="", file=file, size=len(data)) if file else None
+    return read_document(data, folder=folder, file=file, size=len(data)) if file else None
+
+
+def abilities(version: Version, findings: Iterable[Finding]) -> frozenset[str]:
+    """Say what a version may do."""
+    document = _document(version, "")
     sidecar = version.files.get(_SIDECAR)
     beside = read_sidecar(version.read(_SIDECAR)) if sidecar is not None and sidecar.size < SIDECAR_BYTES else None
     files = ((path, one.mode) for path, one in version.files.items())

@@ -16,7 +16,7 @@ WHOLE = State(
     "/project/metier.lock",
     (Revision("pdf", 1, digest("1"), digest("1"), "c1", "2026-01-01T00:00:00Z", "add"),
      Revision("pdf", 2, digest("2"), digest("1"), "c1", "2026-01-02T00:00:00Z", "edit")),
-    (Pending("pdf", digest("1"), digest("2"), digest("3"), "main", "c2", "/data/desk", ("it conflicts", "é\udcff")),),
+    (Pending("pdf", digest("1"), digest("2"), digest("3"), "main", "c2", "skills/pdf", "pdf-0123", ("it conflicts", "é\udcff")),),
     (("tour", digest("t")),),
 )  # fmt: skip
 

@@ -10,7 +10,6 @@ import shutil
 import socket
 import time
 from contextlib import contextmanager
-from hashlib import blake2b
 from typing import TYPE_CHECKING, TypeVar
 
 from metier.errors import MetierError, RefusedError, SourceError, StoreError
@@ -99,7 +98,7 @@ class GitFetcher:
     def _alone(self, request: Request) -> Iterator[Bare]:
         """Let one process at a time change our copy of a source."""
         source = sources.canonical(request._replace(kind="git"))
-        name = blake2b(source.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+        name = gitlist.cache_name(source)
         try:
             keeping.make(self.cache, None)
             with keeping.alone(f"{self.cache}/{name}.lock", float(self.limits.seconds)):
@@ -167,8 +166,8 @@ class GitFetcher:
             return ()
         try:
             found = tuple(self.lookup(address.host.strip("[]"), _port(address)))
-        except OSError as error:
-            if address.scheme == "ssh":
+        except (OSError, UnicodeError) as error:  # the second is what a name of impossible parts comes to
+            if address.scheme == "ssh" and isinstance(error, OSError):
                 return ()  # ssh may know the host by a name of its own
             told = f"{address.host} cannot be found: {error}"
             raise SourceError(told, code="not-found", hint="see whether it is spelt right") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import subprocess
@@ -19,6 +20,8 @@ ERROR_BYTES = 16 * 1024
 """How much of git's complaints is kept: the end of them."""
 TICK = 0.02
 _GROUPS = hasattr(os, "killpg")
+_LIVING: set[subprocess.Popen[bytes]] = set()
+"""What was started and not ended. A thread that nobody waits for ends with this process; what it started must as well."""
 
 
 class Ended(NamedTuple):
@@ -58,8 +61,6 @@ def run(words: Sequence[str], env: Mapping[str, str], bounds: Bounds) -> Ended:
         stop(child)
         output.join()
         errors.join()
-        child.stdout.close()
-        child.stderr.close()
     return Ended(child.returncode, bytes(output.kept), bytes(errors.kept))
 
 
@@ -71,7 +72,7 @@ def _check_time(bounds: Bounds) -> None:
 def start(words: Sequence[str], env: Mapping[str, str], stdin: int, stderr: int = subprocess.PIPE) -> subprocess.Popen[bytes]:
     """Start git, away from any terminal; that there is none to start is the source's trouble."""
     try:
-        return subprocess.Popen(  # noqa: S603 - fixed words, checked names, no shell
+        child = subprocess.Popen(  # noqa: S603 - fixed words, checked names, no shell
             list(words), stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, env=dict(env), cwd="/" if _GROUPS else None,
             start_new_session=_GROUPS, close_fds=True,
         )  # fmt: skip
@@ -79,12 +80,21 @@ def start(words: Sequence[str], env: Mapping[str, str], stdin: int, stderr: int 
         raise SourceError("git is not installed here", code="git", hint="install git 2.34 or newer") from error
     except (OSError, ValueError) as error:
         raise SourceError(f"git could not be started: {error}", code="git", hint="see whether 'git --version' works") from error
+    _LIVING.add(child)
+    return child
 
 
 def stop(child: subprocess.Popen[bytes]) -> None:
     """End a process and all that it started."""
     _kill(child)
     child.wait()
+    _LIVING.discard(child)
+
+
+@atexit.register
+def _stop_all() -> None:
+    for child in tuple(_LIVING):
+        _kill(child)
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:
@@ -129,7 +139,6 @@ def lines(words: Sequence[str], env: Mapping[str, str], until: float, failed: Ca
         stop(child)
         errors.join()
         child.stdout.close()
-        child.stderr.close()
     if code:
         raise failed(bytes(errors.kept))
 
@@ -172,7 +181,9 @@ class _Drain:
                     self.kept = self.kept[: self.most] if self.head else self.kept[-self.most :]
         except (OSError, ValueError):
             pass  # the other end is gone
+        finally:
+            self.pipe.close()
 
     def join(self) -> None:
-        """Wait until all that came was read."""
-        self.thread.join(5)
+        """Wait until all that came was read; whatever got away and holds the other end is not waited for."""
+        self.thread.join(2)
