@@ -19,11 +19,9 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
+    from metier import ports
     from metier.discover.agents import Agent
     from metier.model import Root
-    from metier.ports import (
-        Analyzer, Counter, Drafts, Embedder, Engine, Fetcher, Hands, Provider, Ranker, Runner, Sandbox, Seeker,
-    )  # fmt: skip
     from metier.route.observed import Memory
     from metier.settings import Rule, Settings, Source
     from metier.trust.policy import Policy as TrustPolicy
@@ -51,27 +49,27 @@ class Wired(Finder):
         """Told how far long work has come; a door may put a meter here."""
         self.later: list[Callable[[], None]] = []
         """What waits until after the answer."""
-        self.analyzers: tuple[Analyzer, ...] = ()
+        self.analyzers: tuple[ports.Analyzer, ...] = ()
         self.session = Session(os.urandom(8).hex(), os.urandom(16))
-        self.counter: Counter | None = None
+        self.counter: ports.Counter | None = None
         """Counts tokens exactly, where the estimate will not do."""
-        self.ranker: Ranker | None = None
+        self.ranker: ports.Ranker | None = None
         """Chooses skills for a task; without one, what `find` does."""
-        self.engine: Engine | None = None
+        self.engine: ports.Engine | None = None
         """Keeps the index that is searched; without one, files below the data folder."""
-        self.embedder: Embedder | None = None
+        self.embedder: ports.Embedder | None = None
         """Sees what texts mean; without one, the model that comes with metier, where it can run."""
         self.observed: Memory | None = None
         """What observation triggers remember: when each last fired."""
-        self.sandbox: Sandbox | None = None
-        self.runner: Runner | None = None
-        self.drafts: Drafts | None = None
-        self.providers: tuple[Provider, ...] = ()
-        self.hands: Hands | None = None
+        self.sandbox: ports.Sandbox | None = None
+        self.runner: ports.Runner | None = None
+        self.drafts: ports.Drafts | None = None
+        self.providers: tuple[ports.Provider, ...] = ()
+        self.hands: ports.Hands | None = None
         """What changes the disk where skills are put; without one, the system's own calls."""
-        self.fetchers: Mapping[str, Fetcher] = {}
+        self.fetchers: Mapping[str, ports.Fetcher] = {}
         """Who opens sources of a kind, in the place of metier's own."""
-        self.seekers: tuple[Seeker, ...] = ()
+        self.seekers: tuple[ports.Seeker, ...] = ()
         """Further places that `search` asks."""
         self.edition = f"{__version__}/{FORMAT}/{sys.implementation.cache_tag}"
         self.ports = pipeline.Ports(disk, self.shelf, self.machine, time.time_ns, lambda: os.urandom(16),

@@ -39,3 +39,14 @@ def test_a_signature_is_told_of_in_words_and_an_unknown_key_is_refused(signer: H
     assert signed.out.startswith("signed pdf, sha256:")
     assert (2, "there is no private key 'none' here") == (unknown.code, error_of(unknown)[0])
     assert 2 == several.code
+
+
+def test_whoever_publishes_a_skill_signs_it_where_it_lies(signer: Home, skill: Writer) -> None:
+    skill("home/work/forms")
+
+    signed = run(signer.env, "sign", "./work/forms", "--json", cwd=signer.path)
+    verified = run(signer.env, "trust", "verify", "./work/forms", "--json", cwd=signer.path)
+    gone = run(signer.env, "sign", "./work/nothing", cwd=signer.path)
+
+    assert (0, "forms", 0) == (signed.code, signed.json["name"], verified.code)
+    assert 1 == gone.code

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import struct
 import tarfile
 import zipfile
 import zlib
 from typing import NamedTuple
+
+
+TARS = ("", "gz", "xz", *(["zst"] if importlib.util.find_spec("zstandard") else []))
+"""How a tar can be squeezed here: zstd needs its package."""
 
 
 class Zipped(NamedTuple):

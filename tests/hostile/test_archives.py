@@ -10,7 +10,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes.archives import Tarred, Zipped, honest_tar, honest_zip, pax, raw_tar, raw_zip
+from fakes.archives import TARS, Tarred, Zipped, honest_tar, honest_zip, pax, raw_tar, raw_zip
 
 from metier.errors import MetierError
 from metier.settings.tables import Supply
@@ -21,6 +21,7 @@ from metier.supply.paths import checked
 from metier.supply.quarantine.disk import Desk
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 SMALL = Supply(unpacked_bytes=4 << 20, file_bytes=2 << 20, files=1_000, ratio=50)
@@ -161,7 +162,7 @@ def test_many_small_zeros_together_are_a_bomb(tmp_path: Path) -> None:
     assert "bomb" == code_of(honest_zip({f"{at}": bytes(1 << 20) for at in range(3)}), tmp_path)
 
 
-@pytest.mark.parametrize("how", ["gz", "xz"])
+@pytest.mark.parametrize("how", TARS[1:])
 def test_a_squeezed_tar_of_zeros_is_a_bomb_long_before_it_is_unfolded(how: str, tmp_path: Path) -> None:
     assert "bomb" == code_of(honest_tar({"a": bytes(64 << 20)}, how), tmp_path)
 
@@ -323,3 +324,25 @@ def test_zstd_without_its_package_says_what_to_install(tmp_path: Path) -> None:
         assert "zstd-missing" == code_of(b"\x28\xb5\x2f\xfd" + bytes(100), tmp_path)
     else:
         assert "malformed" == code_of(b"\x28\xb5\x2f\xfd" + bytes(100), tmp_path)
+
+
+@pytest.mark.skipif("zst" not in TARS, reason="zstd needs its package")
+@pytest.mark.parametrize("log", [28, 31, 41])
+def test_zstd_that_wants_more_memory_than_is_given_is_refused(log: int, tmp_path: Path) -> None:
+    plain = honest_tar({"SKILL.md": DOCUMENT}, "")
+    blocks = (len(plain) << 3 | 1).to_bytes(3, "little") + plain
+
+    assert "malformed" == code_of(b"\x28\xb5\x2f\xfd" + bytes([0, log - 10 << 3]) + blocks, tmp_path)
+    assert {"SKILL.md": DOCUMENT} == unpacked(b"\x28\xb5\x2f\xfd" + bytes([0, 27 - 10 << 3]) + blocks, tmp_path)
+
+
+@pytest.mark.skipif("zst" not in TARS, reason="zstd needs its package")
+@pytest.mark.parametrize("change", [lambda data: data[:-1], lambda data: data[: len(data) // 2], lambda data: data + b"more", lambda data: data[:-1] + b"?"])
+def test_zstd_that_is_cut_off_or_goes_on_is_malformed(change: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    assert "malformed" == code_of(change(honest_tar({"SKILL.md": DOCUMENT}, "zst")), tmp_path)
+
+
+def test_xz_that_wants_more_memory_than_is_given_is_refused(tmp_path: Path) -> None:
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 128 << 20}]
+
+    assert "malformed" == code_of(lzma.compress(honest_tar({"SKILL.md": DOCUMENT}, ""), filters=filters), tmp_path)

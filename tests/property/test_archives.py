@@ -5,12 +5,13 @@ from __future__ import annotations
 import gzip
 import io
 import lzma
+import os
 import tarfile
 import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes.archives import Tarred, Zipped, honest_tar, honest_zip, pax, raw_tar, raw_zip
+from fakes.archives import TARS, Tarred, Zipped, honest_tar, honest_zip, pax, raw_tar, raw_zip
 from hypothesis import given, settings, strategies as some
 
 from metier.errors import MetierError
@@ -63,7 +64,7 @@ def survives(data: bytes) -> bool:
     return True
 
 
-@given(FILES, some.sampled_from(["zip", "", "gz", "xz"]), some.integers(1, 3000))
+@given(FILES, some.sampled_from(["zip", *TARS]), some.integers(1, 3000))
 def test_an_honest_archive_comes_back_as_it_was(files: dict[str, bytes], how: str, window: int) -> None:
     data = honest_zip(files) if how == "zip" else honest_tar(files, how)
 
@@ -75,6 +76,8 @@ SAMPLES = {
     "tar": raw_tar(Tarred(b"h", pax(path="a/SKILL.md", comment="x"), b"x"), Tarred(b"a", b"hello " * 40), Tarred(b"b", b"x")),
 }
 SAMPLES["gz"], SAMPLES["xz"] = gzip.compress(SAMPLES["tar"]), lzma.compress(SAMPLES["tar"])
+if "zst" in TARS:
+    SAMPLES["zst"] = honest_tar({"a/SKILL.md": b"hello " * 40, "b": b"x"}, "zst")
 
 
 @pytest.mark.parametrize("kind", SAMPLES)
@@ -125,6 +128,27 @@ def test_what_the_usual_tools_write_is_read(tmp_path: object) -> None:
     assert {"a": b"1" * 5000, "b": b"2"} == read(unseekable)
     assert {"d/" * 20 + "n" * 150: b"abc"} == read(long.getvalue())
     assert {"a": b"1"} == read(gzip.compress(honest_tar({"a": b"1"}, "")[:700]) + gzip.compress(honest_tar({"a": b"1"}, "")[700:]))
+
+
+@pytest.mark.parametrize("how", TARS[1:])
+def test_streams_one_after_another_are_one_wherever_the_pieces_end(how: str) -> None:
+    first, second = os.urandom(500), os.urandom(500)
+    parts = [squeezed(how, part) for part in (first, second)]
+    data, kind = b"".join(parts), kind_of(parts[0])
+    cuts = [(one, other) for one in range(len(parts[0]) - 12, len(parts[0]) + 3) for other in range(one, len(data), 61)]
+
+    found = {b"".join(loosened(kind, iter([data[:one], data[one:other], data[other:]]), LIMITS)) for one, other in cuts}
+
+    assert {first + second} == found
+
+
+def squeezed(how: str, data: bytes) -> bytes:
+    """Squeeze bytes into one stream."""
+    if how == "zst":
+        import zstandard
+
+        return zstandard.ZstdCompressor(write_checksum=True).compress(data)
+    return gzip.compress(data) if how == "gz" else lzma.compress(data)
 
 
 def _unseekable() -> bytes:

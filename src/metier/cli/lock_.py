@@ -34,7 +34,7 @@ def run(values: Values) -> int:
     if values["json"]:
         output.write(output.json_text(done) + "\n")
         return code
-    said = "wrote" if verb == "export" else "read"
+    said = ("wrote" if done.names else "left alone") if verb == "export" else "read"
     output.write(f"{said} {output.clean(done.file)}: {len(done.names):,} carried over, {len(done.skipped):,} left out\n")
     output.write("".join(f"  {output.clean(name)}\n" for name in done.names))
     for name, why in done.skipped:

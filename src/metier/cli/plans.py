@@ -172,7 +172,7 @@ def outcome_text(outcome: Outcome, *, done: bool = True, added: str = DONE["add"
     """Give what was done, what was not and why, and what there is to know; `done` is false where nothing was to be done."""
     gone = outcome.plan.remove if done else ()
     parts = [*(_done(one.mode, one.name, one.path, added) for one in outcome.installed), *bad_news(outcome)]
-    parts += [_done("remove", one.name, ", ".join(target.path for target in one.targets), added) for one in gone]
+    parts += [_done("remove", one.name, ", ".join(dict.fromkeys(target.path for target in one.targets)), added) for one in gone]
     if not done and steps(outcome.plan):
         parts.append("nothing was changed\n")
     elif not parts and not steps(outcome.plan):

@@ -28,5 +28,7 @@ def _text(found: Synced) -> str:
         parts.append("the disk matches the lock\n")
     else:
         count = plans.counted(len(found.drift), "difference")
-        parts.append(f"the disk does not match the lock: {count}\n\nnext: metier diff NAME shows what was edited\n")
+        parts.append(f"the disk does not match the lock: {count}\n")
+        if any(text.endswith("differs from the lock") for text in found.drift):
+            parts.append("\nnext: metier diff NAME shows what was edited\n")
     return "".join(parts)

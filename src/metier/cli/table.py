@@ -313,8 +313,8 @@ COMMANDS = (
         detail="A skill that fails a strict check or that a scan calls dangerous is not published.",
     ),
     Command(
-        "sign", "sign a skill's bytes with your key", "NAME", options=(Option("--key", "the key to sign with", "ID"),),
-        examples=(("metier sign pdf", "the same as metier trust sign"),),
+        "sign", "sign a skill's bytes with your key", "NAME-or-PATH", options=(Option("--key", "the key to sign with", "ID"),),
+        examples=(("metier sign ./my-skill", "before you publish it; a skill that is listed goes by its name"),),
     ),
     Command(
         "secrets", "list, set or forget the secrets that skills may ask for", "list|set|unset [NAME...]",

@@ -8,7 +8,7 @@ from metier.discover import disk
 from metier.errors import IntegrityError
 from metier.supplies import Pin, Pinned, Refusal
 from metier.supply import sources
-from metier.supplying import fetching
+from metier.supplying import deploying, fetching
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,6 +36,12 @@ def request_of(place: Place, pin: Pin, *, fixed: bool) -> Request:
     """Give the request that a pin stands for: as it was asked for, or `fixed` at what that was resolved to."""
     source = f"{place.base}/{pin.source[2:]}" if pin.source.startswith("./") and pin.kind in _ON_DISK else pin.source
     return sources.request_of(pin.kind, source, (pin.commit or pin.ref) if fixed else pin.ref, pin.path)
+
+
+def is_its_own_source(place: Place, pin: Pin) -> bool:
+    """Tell whether a skill was adopted as it lies there: nobody else has its bytes."""
+    folder = f"{request_of(place, pin, fixed=False).location}/{pin.path}".rstrip("/") if pin.kind == "folder" else ""
+    return folder == deploying.working_of(place, pin)
 
 
 def found_in(source: Source, pin: Pin) -> Picked | None:

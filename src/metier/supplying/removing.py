@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from metier.errors import NotFoundError, StoreError
 from metier.store.changing.disk import Switch
 from metier.supplies import Outcome, Plan, Refusal, Step
-from metier.supplying import applying, deploying, places
+from metier.supplying import applying, deploying, pinning, places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,6 +50,10 @@ def _planned(library: Library, place: Place, names: Sequence[str], *, force: boo
         deploying.sure(library, place, pin)
         switches, edited, others = _taken_back(place, pin)
         notes += [f"{path} is not what was put there, and stays" for path in others]
+        if pinning.is_its_own_source(place, pin) and not force:
+            why = "it was adopted, and nobody else has it; --force removes it, and the store keeps it"
+            refused.append(Refusal(name, (why,)))
+            continue
         if edited and not force:
             why = "was edited; --force removes it, and keeps the edits in the store"
             refused.append(Refusal(name, tuple(f"{path} {why}" for path in edited)))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from metier import recording
 from metier.discover import disk
+from metier.discover.entries import Place
+from metier.discover.heads import skill_entry
 from metier.errors import IntegrityError, RefusedError, UsageError
 from metier.trust import disk as store, sign
 from metier.vetting.cases import public_keys
@@ -43,9 +45,27 @@ def remove_key(library: Library, key: str) -> str:
     return key
 
 
+class Subject(NamedTuple):
+    """What is signed or verified: a name, and the folder or file whose bytes it stands for."""
+
+    name: str
+    path: str
+
+
+def _subject(library: Library, said: str) -> Subject:
+    """Give the skill that is meant: one that is listed, or, as whoever publishes one has it, the folder at a path."""
+    folder = disk.absolute(said, library.cwd, library.home)
+    if "/" in said and disk.kind_of(f"{folder}/SKILL.md") == disk.FILE:
+        spot = Place(folder, "SKILL.md", "", "", "")
+        entry = skill_entry(disk.read_head(f"{folder}/SKILL.md"), spot, folder.rpartition("/")[2], None, disk.read_head)
+        return Subject(entry.name, folder)
+    card = library.resolve(said)
+    return Subject(card.name, card.path)
+
+
 def sign_skill(library: Library, name: str, key: str = "") -> tuple[sign.Signed, str]:
     """Sign a skill's bytes as they are now; give what was signed and where the signature is kept."""
-    card = library.resolve(name)
+    card = _subject(library, name)
     own = [known for known, private in store.keys(library.data).items() if private]
     if key and key not in own:
         raise UsageError(f"there is no private key '{key}' here", hint="'metier trust keys list' shows those there are")
@@ -63,7 +83,7 @@ def sign_skill(library: Library, name: str, key: str = "") -> tuple[sign.Signed,
 
 def verify_skill(library: Library, name: str, file: str = "") -> sign.Signed:
     """Check a signature over a skill's bytes as they are now; a good one that was given in a file is kept."""
-    card = library.resolve(name)
+    card = _subject(library, name)
     digest = library.machine.digest(card.path)
     envelope = store.read_file(disk.absolute(file, library.cwd, library.home)) if file else None
     envelope = envelope or (store.signature(library.data, digest) if digest else None)

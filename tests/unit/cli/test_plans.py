@@ -126,6 +126,10 @@ held my pdf
 """ == plans.outcome_text(outcome)
 
 
+def test_nobody_is_sent_to_a_merge_that_cannot_help() -> None:
+    assert "held pdf\n  gone\n" == plans.outcome_text(Outcome(Plan(), held=(Held("pdf", ("gone",), settle=False),)))
+
+
 def test_nothing_to_do_is_said() -> None:
     assert "nothing to do\n" == plans.outcome_text(Outcome(Plan()))
     assert "nothing was changed\n" == plans.outcome_text(Outcome(Plan(add=(step(),))), done=False)

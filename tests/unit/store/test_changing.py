@@ -180,6 +180,7 @@ def test_an_edit_in_the_very_instant_of_the_switch_is_kept_in_the_store(tmp_path
 
     assert [str(bench.skills / "pdf")] == [each.path for each in saved]
     assert (bench.two, b"edited") == (bench.state(), bench.store.read(saved[0].digest, "SKILL.md"))
+    assert saved == bench.changer.unclaimed()[0]
 
 
 def test_something_that_cannot_be_kept_is_put_back_and_the_change_undone(tmp_path: Path) -> None:

@@ -102,3 +102,10 @@ def test_a_folder_of_too_much_is_refused_and_one_that_is_absent_not_found(tmp_pa
         codes.append(caught.value.code)
 
     assert ["too-many", "too-deep", "not-found"] == codes
+
+
+def test_a_folder_that_is_gone_when_it_is_opened_is_an_error_of_the_source(tmp_path: Path) -> None:
+    with pytest.raises(MetierError) as caught:
+        FolderTree(str(tmp_path / "gone"), "", Supply(), "gone")
+
+    assert "source" == caught.value.code

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -337,6 +339,36 @@ def test_an_interruption_leaves_no_process(tmp_path: Path) -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+    assert not is_alive(int(written.read_text()))
+
+
+def test_what_got_away_and_holds_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    written = tmp_path / "pid"
+    words = ["sh", "-c", f"setsid sh -c 'echo $$ > {written}; exec sleep 600' & while ! test -s {written}; do sleep 0.01; done; echo done"]
+
+    ended = proc.run(words, {"PATH": os.environ["PATH"]}, proc.Bounds(time.monotonic() + 60))
+
+    assert (0, b"done\n", True) == (ended.code, ended.output, is_alive(int(written.read_text())))
+    os.kill(int(written.read_text()), signal.SIGKILL)
+
+
+def test_a_process_whose_threads_nobody_waits_for_leaves_none_behind(tmp_path: Path) -> None:
+    written = tmp_path / "pid"
+    program = (
+        "import os, threading, time\n"
+        "from metier.supply.git.running import proc\n"
+        f"words = ['sh', '-c', 'echo $$ > {written}; sleep 600']\n"
+        "run = lambda: proc.run(words, {'PATH': os.environ['PATH']}, proc.Bounds(time.monotonic() + 600))\n"
+        "threading.Thread(target=run, daemon=True).start()\n"
+        f"while not os.path.exists({str(written)!r}) or not os.path.getsize({str(written)!r}): time.sleep(0.01)\n"
+    )
+
+    subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    for _turn in range(500):
+        if not is_alive(int(written.read_text())):
+            break
+        time.sleep(0.01)
 
     assert not is_alive(int(written.read_text()))
 

@@ -147,3 +147,11 @@ def test_a_side_of_a_newer_version_asks_for_an_upgrade() -> None:
         read_lock(b'<<<<<<< HEAD\n%b=======\n{"version": 2}\n>>>>>>> topic\n' % lock_bytes(Lock()))
 
     assert "lock-version" == caught.value.code
+
+
+def test_what_git_calls_a_side_cannot_speak_to_the_terminal() -> None:
+    ours, theirs = lock_of(a_pin("a")), lock_of()
+
+    found = read_lock(b"<<<<<<< \x1b[2J\n" + lock_bytes(ours) + b"=======\n" + lock_bytes(theirs) + b">>>>>>> b\n")
+
+    assert ("a: only \\u001b[2J has it, so it is kept",) == found.notes

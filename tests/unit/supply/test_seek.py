@@ -8,9 +8,10 @@ import pytest
 from fakes.site import Says, Site
 
 from metier.errors import SourceError
-from metier.supplies import Result
+from metier.supplies import Picked, Result
+from metier.supply import sources
 from metier.supply.seek import net as seek
-from metier.supplying.searching import ordered
+from metier.supplying.searching import inside, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -102,3 +103,25 @@ def test_a_registry_that_fails_says_so() -> None:
         heard = seek.asked([seek.registry(f"clawhub:{site.url}", site.limits(), lambda _source: "community")], "x", 5, 30)
 
     assert ((f"clawhub:{site.url}", f"{site.place} answers 503"),) == heard.unreachable
+
+
+def test_a_password_in_the_name_of_a_source_is_not_shown() -> None:
+    heard = seek.asked([Told("https://ada:secret@h/x?token=secret", failing(SourceError("no route")))], "words", 5, 5)
+
+    assert (("https://h/x", "no route"),) == heard.unreachable
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [("acme/skills", "acme/skills/a/pdf"), ("acme/skills#v1", "git+https://github.com/acme/skills#v1:a/pdf"),
+     ("git@git.example:acme/skills.git", "git@git.example:acme/skills.git#:a/pdf"), ("ssh://git@h/x.git", "git+ssh://git@h/x.git#:a/pdf")],
+)  # fmt: skip
+def test_what_was_found_in_a_tap_is_written_as_add_takes_it(said: str, expected: str) -> None:
+    request = sources.parse(said, cwd="/", home=None, kind_of=lambda _path: None)
+
+    found = inside(request, Picked("pdf", "a/pdf", ()))
+
+    assert expected == found
+    assert (sources.canonical(request), request.ref, "a/pdf") == (lambda one: (sources.canonical(one), one.ref, one.path))(
+        sources.parse(found, cwd="/", home=None, kind_of=lambda _path: None)
+    )

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from metier.errors import SourceError
-from metier.supply.urls import below, escaped, joined, parsed
+from metier.supply.urls import below, escaped, harmless, joined, parsed
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,8 @@ def test_an_address_is_taken_apart_and_put_together(text: str, whole: str, place
 @pytest.mark.parametrize(
     "text",
     ["", "h", "ftp://h/", "file:///etc/passwd", "https://", "https:///x", "https://user@h/", "https://u:p@h/", "https://h:0/", "https://h:99999/",
-     "https://h:x/", "https://h\\@evil/", "https://ü.de/", "https://h\r\nx/", "https://[::1/", "javascript:x", "https://-h/", "https://h/" + "a" * 5000],
+     "https://h:x/", "https://h\\@evil/", "https://ü.de/", "https://h\r\nx/", "https://[::1/", "javascript:x", "https://-h/", "https://h/" + "a" * 5000,
+     "http\u017f://h/"],
 )  # fmt: skip
 def test_what_is_not_plainly_an_address_is_an_error(text: str) -> None:
     with pytest.raises(SourceError) as caught:
@@ -52,3 +53,12 @@ def test_a_reference_to_another_kind_of_place_is_an_error(reference: str) -> Non
 def test_a_step_never_becomes_two_or_a_query() -> None:
     assert "https://h/a/b%2F..%3Fx%26y%23%25" == str(below(parsed("https://h/a?q"), "b/..?x&y#%"))
     assert "caf%C3%A9%20%2B" == escaped("café +")
+
+
+def test_what_lets_somebody_in_is_not_part_of_a_message() -> None:
+    with pytest.raises(SourceError) as caught:
+        parsed("https://ada:secret@h/x?token=secret")
+
+    assert "secret" not in caught.value.message
+    assert "https://h/x" == harmless("https://ada:secret@h/x?token=secret")
+    assert "https://h/x" == parsed("https://h/x?signature=secret").shown

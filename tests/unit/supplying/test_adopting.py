@@ -50,7 +50,7 @@ def test_it_can_then_be_restored_edited_and_removed(shop: Shop) -> None:
         restored = m.sync(frozen=True)
         back = (folder / "SKILL.md").read_text()
 
-        m.remove("pdf")
+        m.remove("pdf", force=True)
 
     assert (True, document("pdf"), False, True) == (restored.ok, back, folder.exists(), folder.parent.is_dir())
 
@@ -62,7 +62,7 @@ def test_what_was_adopted_elsewhere_is_what_other_agents_are_led_to(shop: Shop) 
         m.adopt(folder)
         outcome = m.add(".claude/skills/pdf", to=["codex", "qwen-code"])
         frozen = m.sync(frozen=True)
-        m.remove("pdf")
+        m.remove("pdf", force=True)
 
     assert (True, True) == (outcome.ok, frozen.ok)
     assert [("claude-code", "folder"), ("codex", "link"), ("qwen-code", "link")] == [

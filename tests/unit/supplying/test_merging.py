@@ -217,3 +217,40 @@ def test_nothing_to_merge_and_no_such_way_are_said(shop: Workshop) -> None:
         m.merge("pdf", "abort")
         with pytest.raises(NotFoundError):
             m.merge("pdf")
+
+
+def test_the_lock_follows_a_skill_that_was_moved_upstream_while_it_was_held(shop: Workshop) -> None:
+    shop.upstream.commit({"skills/pdf/SKILL.md": None, "skills/pdf/scripts/fill.sh": None, "tools/pdf/SKILL.md": changed(3), "tools/pdf/scripts/fill.sh": "echo filled\n"})
+    shop.update()
+
+    with shop.open() as m:
+        m.merge("pdf", "theirs")
+        pin = places.read(places.place_of(m, user=False)).lock.named("pdf")
+
+    assert "tools/pdf" == getattr(pin, "path", "")
+
+
+def test_a_desk_goes_along_when_metier_s_own_folder_is_moved(shop: Workshop, tmp_path: Path) -> None:
+    with shop.open() as m:
+        (Path(m.merge("pdf").desk) / "SKILL.md").write_text(BOTH_MINE)
+    shop.data.rename(tmp_path / "elsewhere")
+    shop.home.env["METIER_HOME"] = str(tmp_path / "elsewhere")
+
+    with shop.open() as m:
+        m.gc()
+        m.merge("pdf", "continue")
+
+    assert BOTH_MINE == shop.file().read_text()
+
+
+def test_a_desk_that_notes_put_elsewhere_is_not_removed_there(shop: Workshop, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "SKILL.md").write_text("x")
+    [notes] = [path for path in (shop.data / "supply").glob("*.json") if path.name != "made.json"]
+    notes.write_text(notes.read_text().replace('"desk": ""', f'"desk": "{shop.data}/merges/../../precious"'))
+
+    with shop.open() as m:
+        m.merge("pdf", "abort")
+
+    assert "x" == (precious / "SKILL.md").read_text()

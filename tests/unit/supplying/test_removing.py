@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 
 import pytest
-from fakes.shop import SAFE, Shop, document, no, tree
+from fakes.shop import SAFE, Shop, document, no, tree, write_skill, yes
 
 from metier.errors import NotFoundError
+from metier.store.disk import Store
+from metier.store.hands.disk import OsHands
 from metier.supplying import places
 
 
@@ -165,3 +167,17 @@ def test_only_what_is_in_the_lock_can_be_removed(shop: Shop) -> None:  # HE-42: 
             m.remove("pdf", user=True)
 
     assert before == shop.seen()
+
+
+def test_what_was_adopted_as_it_lay_there_is_removed_only_by_force_and_the_store_keeps_it(shop: Shop) -> None:
+    write_skill(shop.working("pdf"), "pdf")
+    with shop.open() as m:
+        digest = m.adopt(shop.working("pdf")).installed[0].digest
+
+        asked = m.remove("pdf", consent=yes)
+        there = shop.working("pdf").is_dir()
+        forced = m.remove("pdf", force=True, consent=yes)
+
+    assert (["pdf"], True) == ([one.name for one in asked.refused], there)
+    assert ([], False) == (list(forced.refused), shop.working("pdf").exists())
+    assert Store(f"{shop.data}/store", None, OsHands()).has(digest)

@@ -10,7 +10,8 @@ from conftest import Home
 from doors.upstream import Upstream, text_of
 from fakes.workshop import Workshop, changed
 
-from metier.errors import StoreError
+from metier.errors import StoreError, UsageError
+from metier.keeping import disk as keeping
 
 
 @pytest.fixture
@@ -58,19 +59,55 @@ def test_a_waiting_update_keeps_its_three_versions_and_its_desk(shop: Workshop) 
         assert "merged" == m.merge("pdf", "theirs").state
 
 
-def test_a_dropped_update_and_a_forgotten_desk_are_freed(shop: Workshop) -> None:
+def test_a_dropped_update_is_freed(shop: Workshop) -> None:
     shop.edit(changed(3, to="My line"))
     shop.publish(changed(3, to="Their line"))
     shop.update()
-    stray = shop.data / "merges" / "pdf-0123"
+
     with shop.open() as m:
         m.merge("pdf", "abort")
-        stray.mkdir(parents=True)
-        (stray / "SKILL.md").write_text("x")
 
-        freed = m.gc()
+        assert 1 == m.gc().trees
 
-    assert (1, False) == (freed.trees, stray.exists())
+
+@pytest.mark.parametrize("worked", [False, True])
+def test_a_desk_whose_update_waits_no_longer_is_freed_unless_somebody_worked_on_it(worked: bool, shop: Workshop) -> None:
+    shop.edit(changed(3, to="My line"))
+    shop.publish(changed(3, to="Their line"))
+    shop.update()
+    with shop.open() as m:
+        desk = Path(m.merge("pdf").desk)
+    if worked:
+        (desk / "SKILL.md").write_text("hours of work\n")
+    shop.publish(changed(3, to="Their newer line"))
+    shop.update()
+
+    with shop.open() as m:
+        m.gc()
+        told = [text for text in m.warnings if str(desk) in text]
+
+    assert (worked, int(worked)) == (desk.exists(), len(told))
+
+
+@pytest.mark.parametrize("count", [0, -1])
+def test_at_least_one_revision_is_kept(count: int, shop: Workshop) -> None:
+    with shop.open() as m, pytest.raises(UsageError):
+        m.gc(revisions=count)
+
+    assert 2 == trees(shop)
+
+
+def test_a_copy_of_a_history_is_not_removed_while_it_is_fetched(shop: Workshop) -> None:
+    cache = shop.data / "cache" / "git"
+    (cache / "0123.history.git").mkdir()
+
+    with shop.open() as m:
+        with keeping.alone(str(cache / "0123.lock")):
+            m.gc()
+        busy = (cache / "0123.history.git").exists()
+        m.gc()
+
+    assert (True, False) == (busy, (cache / "0123.history.git").exists())
 
 
 @pytest.mark.parametrize("damage", ["gone", "garbage"])

