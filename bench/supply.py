@@ -36,6 +36,7 @@ FLOOR, ADD, AGAIN, UPDATE, SYNC = "git clone + cp -r", "add", "add to a second p
 CHANGED = 10
 SIZES = (100, 1_000, 4_000)
 CROWD_SECONDS = 60.0
+FLAT = Target("at most", 1.5)
 
 
 class Worked(NamedTuple):
@@ -123,10 +124,10 @@ class Bench:
         for folder in (home, project, second):
             shutil.rmtree(folder)
 
-    def child(self, upstream: Upstream, home: Path) -> dict[str, Any]:
-        """Add everything in a process that times its stages and knows its memory."""
+    def child(self, upstream: Upstream, home: Path, *skills: str) -> dict[str, Any]:
+        """Add everything, or one skill, in a process that times its stages and knows its memory."""
         project = self.project()
-        words = [sys.executable, str(BENCH / "supply_child.py"), f"git+{upstream.url}", str(project)]
+        words = [sys.executable, str(BENCH / "supply_child.py"), f"git+{upstream.url}", str(project), *skills]
         done = process(words, project, self.env(home))
         shutil.rmtree(project)
         if done.code:
@@ -157,15 +158,16 @@ def stages_table(found: dict[str, list[dict[str, Any]]]) -> str:
     return table(rows)
 
 
-def memory(bench: Bench, sizes: Sequence[int]) -> dict[int, int]:
-    """Give the most memory that an `add` of everything holds, by the size of the repository."""
+def memory(bench: Bench, sizes: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """Give the most memory that an `add` of one skill and of all holds, by the size of the repository."""
     found = {}
     for size in sizes:
         say(f"memory, {size:,} skills")
         upstream = supply_data.made(bench.scratch / f"memory-{size}", size, 0)
-        home = bench.fresh("home")
-        found[size] = bench.child(upstream, home)["peak"]
-        for folder in (home, upstream.folder):
+        homes = bench.fresh("home"), bench.fresh("home")
+        one, every = bench.child(upstream, homes[0], "skill-00001"), bench.child(upstream, homes[1])
+        found[size] = one["peak"], every["peak"]
+        for folder in (*homes, upstream.folder):
             shutil.rmtree(folder)
     return found
 
@@ -176,10 +178,15 @@ def speed_figures(times: Times, size: int) -> list[Figure]:
     return [ratio(f"{subject} / {FLOOR}", times.get((size, subject)), floor, target) for subject in (ADD, AGAIN, UPDATE, SYNC)]
 
 
-def memory_figures(peaks: dict[int, int]) -> list[Figure]:
-    """Say how much more memory many skills take than few."""
+def memory_figures(peaks: dict[int, tuple[int, int]]) -> list[Figure]:
+    """Say how much more memory a large repository takes than a small one."""
     first, *_between, last = sorted(peaks)
-    return [exact(f"peak memory, {last:,} skills / {first:,}", peaks[last] / peaks[first], Target("at most", 1.5))]
+    one, every = (peaks[last][at] / peaks[first][at] for at in (0, 1))
+    each = (peaks[last][1] - peaks[first][1]) / (last - first) / 1000
+    return [
+        exact(f"peak memory, one skill of {last:,} / of {first:,}", one, FLAT),
+        exact(f"peak memory, all of {last:,} skills / of {first:,}", every, FLAT, f"{each:.0f} kB for each skill that is added"),
+    ]
 
 
 def safety_figures(found: dict[str, Counted]) -> list[Figure]:
@@ -249,8 +256,8 @@ def main() -> int:
             content["times"] = {what: [sample.seconds for sample in samples] for (_size, what), samples in times.items()}
         if chosen.memory:
             peaks = memory(bench, SIZES[:2] if chosen.quick else SIZES)
-            rows = [(f"{size:,}", f"{peak / 1e6:.0f}") for size, peak in peaks.items()]
-            parts.append(table([("skills", "peak memory of `add`, MB"), *rows]))
+            rows = [(f"{size:,}", *(f"{peak / 1e6:.0f}" for peak in each)) for size, each in peaks.items()]
+            parts.append(table([("skills", "peak memory, `add` of one, MB", "of all"), *rows]))
             answer += memory_figures(peaks)
             content["peaks"] = peaks
         if chosen.safety:

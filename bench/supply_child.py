@@ -1,4 +1,4 @@
-"""`metier add` in a process of its own, with its stages timed: `python bench/supply_child.py URL PROJECT`.
+"""`metier add` in a process of its own, with its stages timed: `python bench/supply_child.py URL PROJECT [SKILL]`.
 
 Prints one JSON object: seconds, seconds by stage, and the most memory that this process held. A stage is what one function takes,
 with all that it calls; copies of the process that scan a share are in `scan`.
@@ -49,15 +49,15 @@ def timed(call: Callable[..., Any], spent: dict[str, float], stage: str, depth: 
 
 
 def main() -> None:
-    """Add everything, and tell."""
-    url, project = sys.argv[1:]
+    """Add everything, or one skill, and tell."""
+    url, project, *skills = sys.argv[1:]
     spent: dict[str, float] = {}
     depth: list[str] = []
     for stage, owner, name in STAGES:
         setattr(owner, name, timed(getattr(owner, name), spent, stage, depth))
     began = time.perf_counter()
     with metier.open(cwd=project) as library:
-        outcome = library.add(url, all=True)
+        outcome = library.add(url, skills=skills, all=not skills)
     whole = time.perf_counter() - began
     peak = next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
     print(json.dumps({"seconds": whole, "installed": len(outcome.installed), "peak": peak * 1024, "stages": spent}))

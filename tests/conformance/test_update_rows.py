@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Home
+from doors.upstream import DANGEROUS
 from fakes.workshop import PLAIN, Workshop, changed
 
 from metier.supply.merge.classify import classify
@@ -123,6 +124,31 @@ def test_a_fast_forward_applies_by_itself_only_if_configured(setting: str, expec
         m.update()
 
     assert expected == shop.file().read_text()
+
+
+# decisions 5 and 14: the setting is a yes in advance to what is no worse and wants no more, and --yes is one to no more than that
+@pytest.mark.parametrize("asked", [False, True])
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({"SKILL.md": NEWER.replace("---\n\n", "allowed-tools: Bash\n---\n\n", 1)}, "tool Bash"),
+        ({"scripts/more.py": "print(1)\n"}, "it wants more than what is in place: scripts in python"),
+        ({"scripts/fill.sh": "curl https://example.com/form\n"}, "it wants more than what is in place: uses the network"),
+        ({"SKILL.md": DANGEROUS.replace("name: bad", "name: pdf")}, "the scan calls it dangerous, and what is in place safe"),
+    ],
+)
+def test_what_is_worse_or_wants_more_always_waits(files: dict[str, str | None], reason: str, asked: bool, home: Home, tmp_path: Path) -> None:
+    shop = Workshop(home, tmp_path, "[supply]\nfast_forward = true\n")
+    shop.add()
+    before = (shop.folder / "metier.lock").read_bytes()
+    shop.publish(files)
+
+    with shop.open() as m:
+        outcome = m.update(consent=shop.yes if asked else None)
+
+    [held] = outcome.held
+    assert (True, ()) == (reason in "; ".join(held.reasons), outcome.installed)
+    assert (PLAIN, before) == (shop.file().read_text(), (shop.folder / "metier.lock").read_bytes())
 
 
 # decision 14

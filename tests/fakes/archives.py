@@ -10,7 +10,6 @@ import zipfile
 import zlib
 from typing import NamedTuple
 
-
 TARS = ("", "gz", "xz", *(["zst"] if importlib.util.find_spec("zstandard") else []))
 """How a tar can be squeezed here: zstd needs its package."""
 

@@ -137,7 +137,7 @@ class World:
 
     def _notes(self) -> Iterator[str]:
         for file in sorted((self.data / "supply").glob("*.json")):
-            if file.name not in {"made.json", "journal.json"}:
+            if file.name not in {"made.json", "journal.json", "saved.json"}:
                 found = json.loads(file.read_bytes())
                 yield json.dumps([{**one, "at": ""} for one in found["revisions"]])
                 yield json.dumps([{**one, "desk": bool(one["desk"])} for one in found["pending"]])

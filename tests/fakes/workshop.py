@@ -77,6 +77,12 @@ class Workshop:
         self.file(path).parent.mkdir(parents=True, exist_ok=True)
         self.file(path).write_text(text)
 
+    def stamps(self) -> dict[str, int]:
+        """Give when each file of the project, and of all that metier keeps but caches and quarantine, was last written."""
+        own = {"cache", "index", "staging", "state.db", "state.db-wal", "state.db-shm"}
+        tops = [self.folder, *(path for path in self.data.iterdir() if path.name not in own)]
+        return {str(path): path.lstat().st_mtime_ns for top in tops for path in (top, *top.rglob("*"))}
+
     def states(self) -> dict[str, bytes]:
         """Give the bytes of everything that a user would miss: the project, and all that metier keeps but caches and quarantine."""
         found = {}

@@ -209,6 +209,38 @@ def test_a_forged_journal_sweeps_nothing_but_staging_folders(changer: Changer, t
     assert "text" == (precious / "SKILL.md").read_text()
 
 
+def journal_of(changer: Changer, project: Path, **more: object) -> Path:
+    """Plant a journal that takes a folder away."""
+    precious = skill(project / "precious")
+    slot, below = f"{project}/.metier-x/0", str(project)
+    found = {"format": 1, "stages": [], "made": [], "moves": [[str(precious), below, state_of(str(precious)), "", slot]], "back": False}
+    Path(changer.folder).mkdir(parents=True)
+    (project / ".metier-x").mkdir()
+    Path(changer.folder, "journal.json").write_text(json.dumps({**found, **more}))
+    return precious
+
+
+def test_a_journal_of_a_newer_metier_is_left_for_that_one(changer: Changer, tmp_path: Path) -> None:
+    precious = journal_of(changer, tmp_path / "project", format=2)
+
+    with pytest.raises(StoreError) as caught:
+        changer.recover()
+
+    assert ("unsettled", True) == (caught.value.code, Path(changer.folder, "journal.json").exists())
+    assert "text" == (precious / "SKILL.md").read_text()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_journal_of_another_user_is_not_obeyed(changer: Changer, tmp_path: Path) -> None:
+    precious = journal_of(changer, tmp_path / "project")
+    os.chown(Path(changer.folder, "journal.json"), 12345, 12345)
+
+    with pytest.raises(StoreError) as caught:
+        changer.recover()
+
+    assert ("unsettled", "text") == (caught.value.code, (precious / "SKILL.md").read_text())
+
+
 def test_a_planted_pipe_or_link_in_the_place_of_the_lock_is_an_error(tmp_path: Path, store: Store) -> None:
     for kind in ("pipe", "link"):
         folder = tmp_path / kind

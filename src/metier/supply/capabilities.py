@@ -57,8 +57,9 @@ def gained(old: frozenset[str], new: frozenset[str]) -> tuple[str, ...]:
 
 
 def _declared(fields: Mapping[str, Any], sidecar: Sidecar | None) -> Iterator[str]:
-    tools, _problem = split_tools(fields.get("allowed-tools", fields.get("allowed_tools")))
-    yield from (f"tool {tool}" for tool in tools)
+    for key in ("allowed-tools", "allowed_tools"):  # some agent may read either
+        tools, _problem = split_tools(fields.get(key))
+        yield from (f"tool {tool}" for tool in tools)
     gates, needs, _found = read_needs(fields, {}, sidecar)
     if gates is None or not gates.model_hidden:
         yield "may be chosen by the model itself"

@@ -47,14 +47,13 @@ def address_of(text: str) -> Address:
     scheme, found, rest = checked_text(text, "an address").partition("://")
     scheme = scheme.lower()
     at = min((place for place in (rest.find(mark) for mark in "/?#") if place >= 0), default=len(rest))
-    authority, rest = rest[:at], rest[at:].partition("#")[0]
+    authority, rest, is_file = rest[:at], rest[at:], scheme == "file"
     user, _, place = authority.rpartition("@")
-    path, _, query = rest.partition("?")
+    path, _, query = (rest, "", "") if is_file else rest.partition("#")[0].partition("?")  # a folder may be called anything
     if (user and (scheme != "ssh" or not _USER.match(user))) or _SECRETS.search(query):
         raise UsageError("the address holds a name, a password or a token", code="credentials",
                          hint="write it without; git asks your own credential helper")  # fmt: skip
     host, port = _host_and_port(place)
-    is_file = scheme == "file"
     odd = not found or not _SCHEME.match(scheme) or is_file == bool(host) or (" " in text and not is_file)
     if odd or (host and not _HOST.match(host)):
         raise UsageError("that is not an address that can be reached", code="malformed", hint="write https://host/path")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_PARTS = 64
 """A document deeper than this is not looked at: no skill lies there, and every part of a path is work."""
 MAX_SHOWN = 100
-"""How many candidates an error lists."""
+"""How many candidates an error lists, and how many faults of a source are told."""
 NAME_SHOWN = 128
 BATCH_BYTES = 4 * 1024 * 1024
 """How much of a source's documents is in memory at a time."""
@@ -48,7 +48,7 @@ def skills_in(items: Sequence[Item], read: Read, below: str = "", *, fallback: s
     the source's own top, where its document has none.
     """
     own = [item for item in items if _is_below(item.path, below) and _is_own(item)]
-    problems = [f"the submodule {shown(item.path)} is left out" for item in items if item.key.startswith(SUBMODULE)][:MAX_SHOWN]
+    problems = [f"the submodule {shown(item.path)} is left out" for item in items if item.key.startswith(SUBMODULE)]
     heads = _documents(own, problems)
     found = marketplace_in(own, read, below)
     names = _names(heads, read, fallback, problems)
@@ -62,7 +62,8 @@ def skills_in(items: Sequence[Item], read: Read, below: str = "", *, fallback: s
         if found is None:
             raise NotFoundError("there is no marketplace and no plugin there", hint="without 'marketplace:' all skills are seen")
         skills = [skill for skill in skills if skill.plugin]
-    return Pickings(tuple(skills), (*problems, *(found.problems if found else ())), found.elsewhere if found else (), found)
+    problems += found.problems if found else ()
+    return Pickings(tuple(skills), _few(problems), found.elsewhere if found else (), found)
 
 
 def choose(pickings: Pickings, names: Sequence[str], everything: bool, below: str = "") -> tuple[Picked, ...]:  # noqa: FBT001
@@ -183,6 +184,11 @@ def _read_names(batch: Mapping[str, Item], read: Read, fallback: str, problems: 
         name, description = (document.name, document.description) if document else (own, "")
         names[folder] = (one_line(name) or one_line(own), one_line(description))
     return names
+
+
+def _few(problems: Sequence[str]) -> tuple[str, ...]:
+    more = len(problems) - MAX_SHOWN
+    return (*problems[:MAX_SHOWN], *([f"and {more:,} more of that"] if more > 0 else []))
 
 
 def _is_below(path: str, below: str) -> bool:

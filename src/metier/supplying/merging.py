@@ -79,7 +79,7 @@ def merge(library: Library, name: str, how: str, *, user: bool | None) -> Mergin
         if not how:
             return _shown(case)
         if how == "continue":
-            return _settled(case, _continued(case))
+            return _settled(case, *_continued(case))
         return _settled(case, combining.combine(library, desk, three, "ours" if how == "ours" else "theirs"))
 
 
@@ -160,8 +160,8 @@ def _still(place: Place, pending: Pending) -> Kept:
 # --- settling
 
 
-def _continued(case: _Case) -> Combined:
-    """Give what somebody made of the desk, together with what was edited in the working copy since."""
+def _continued(case: _Case) -> tuple[Combined, str]:
+    """Give what somebody made of the desk, together with what was edited in the working copy since; and the desk's digest."""
     library, staging, pending = case.bench.library, case.bench.desk, case.pending
     desk = _desk_at(library, pending)
     if not desk:
@@ -169,7 +169,7 @@ def _continued(case: _Case) -> Combined:
         if combined.conflicts:
             desk = _laid(case, combined)
             raise _refused(case.pin.name, [(one.path, 0) for one in combined.conflicts], desk)
-        return combined
+        return combined, ""
     store = places.store_of(library)
     was = Three(case.three.base, versions.kept(store, pending.ours), case.three.theirs)
     edited = versions.snapshot(library, staging, desk)
@@ -182,7 +182,7 @@ def _continued(case: _Case) -> Combined:
         what = f"'{case.pin.name}' was edited in its place after the desk was laid, and the two do not fit"
         hint = f"'metier merge {case.pin.name}' lays a new desk; yours stays at {desk}"
         raise IntegrityError(what, hint=hint, code="unmerged")
-    return combined
+    return combined, edited.digest
 
 
 def _refused(name: str, left: list[tuple[str, int]], desk: str) -> IntegrityError:
@@ -193,8 +193,8 @@ def _refused(name: str, left: list[tuple[str, int]], desk: str) -> IntegrityErro
     return error
 
 
-def _settled(case: _Case, result: Combined) -> Merging:
-    """Judge the result like anything new, and put it in place."""
+def _settled(case: _Case, result: Combined, seen: str = "") -> Merging:
+    """Judge the result like anything new, and put it in place; `seen` is the desk that it was made of."""
     library, place, pin, pending = case.bench.library, case.bench.place, case.pin, case.pending
     weighed = _admitted(case, result)
     key = signing_key(library, case.three.theirs, pin.name)
@@ -210,7 +210,7 @@ def _settled(case: _Case, result: Combined) -> Merging:
         store.take(result.folder, result.files)
         others = [held for held in kept.state.pending if held.name != pin.name]
         notes = landing.land(library, place, kept, [one], changer, "merge", pending=others)
-    _cleared(library, pending)
+    _cleared(library, pending, seen)
     installed = landing.reported(library, place, one, "merge")
     return Merging(pin.name, "merged", "", (), (), Outcome(Plan(), (installed,), notes=tuple(notes)))
 
@@ -248,9 +248,12 @@ def _aborted(library: Library, place: Place, pin: Pin, pending: Pending) -> Merg
     return Merging(pin.name, "aborted", "", (), pending.reasons)
 
 
-def _cleared(library: Library, pending: Pending) -> None:
-    """Take the desk away; what cannot be removed now stays, and is said."""
+def _cleared(library: Library, pending: Pending, seen: str = "") -> None:
+    """Take the desk away. What cannot be removed now stays, and what was edited since it was `seen` does; both are said."""
     desk = _desk_at(library, pending)
+    if desk and seen and state_of(desk) != seen:
+        library.warnings.append(f"{desk} was edited meanwhile, and is left")
+        return
     try:
         if desk:
             clear(desk, places.hands_of(library))

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from metier.supplies import Lock, Pin
 
 LOCK = "metier.lock"
+USER = "user"
+"""What this machine's notes on the user's own lock are called."""
 LOCK_BYTES = 64 * 1024 * 1024
 WORKING = ".agents/skills"
 """Where working copies lie, below a project or the home folder."""
@@ -65,7 +67,8 @@ def place_of(library: Library, *, user: bool) -> Place:
 
 
 def _place(scope: Scope, base: str, lock: str, data: str) -> Place:
-    name = blake2b(lock.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    # The user's own moves with METIER_HOME; a project's is known by where its lock lies.
+    name = USER if scope == "user" else blake2b(lock.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
     return Place(scope, base, lock, f"{data}/supply/{name}.json")
 
 

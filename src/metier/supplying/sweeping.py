@@ -64,7 +64,8 @@ def _known(library: Library) -> list[_Known]:
             data = small(f"{folder}/{name}", places.LOCK_BYTES)
             if data is not None:
                 state = read_state(data)
-                found.append(_Known(f"{folder}/{name}", data, state, _pins(state.lock)))
+                lock = f"{places.home_of(library)}/{places.LOCK}" if name == f"{places.USER}.json" else state.lock
+                found.append(_Known(f"{folder}/{name}", data, state, _pins(lock)))
     return found
 
 

@@ -56,7 +56,7 @@ def update(library: Library, names: Sequence[str], *, user: bool | None, check: 
         places.settle(library)
     wanted = _wanted(library, names, user)
     with fetching.desk(library) as desk, Scales(library) as scales:
-        found = [_looked(library, desk, scales, place, pins) for place, pins in wanted]
+        found = [_looked(library, desk, scales, place, pins, named=bool(names)) for place, pins in wanted]
         if consent is None and not check:
             found = [_by_itself(library, one) for one in found]
         outcome = _outcome(found)
@@ -80,11 +80,14 @@ def _wanted(library: Library, names: Sequence[str], user: bool | None) -> list[t
     return list(found.items())
 
 
-def _looked(library: Library, desk: Desk, scales: Scales, place: Place, pins: Sequence[Pin]) -> _Looked:
+def _looked(library: Library, desk: Desk, scales: Scales, place: Place, pins: Sequence[Pin], *, named: bool) -> _Looked:
+    """Ask the sources of some skills of a place; who `named` them is told of those that can have no newer version."""
     bench = Bench(library, place, places.read(place), desk, scales)
     looked = _Looked(bench, [], [], [], set(), [])
     for pin in pins:
         deploying.sure(library, place, pin)
+        why = is_fixed(place, pin) if named else ""
+        looked.notes.extend([f"{pin.name} has no newer version: {why}"] if why else [])
     for upstream in looked_up(library, place, desk, [pin for pin in pins if not is_fixed(place, pin)]):
         looked.notes.extend([upstream.note] if upstream.note else [])
         if upstream.gone:

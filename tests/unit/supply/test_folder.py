@@ -8,7 +8,7 @@ import pytest
 from metier.errors import MetierError
 from metier.settings.tables import Supply
 from metier.supplies import Item, Request
-from metier.supply.folder.disk import FolderFetcher
+from metier.supply.folder.disk import FolderFetcher, FolderTree
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -343,6 +343,13 @@ def test_an_interruption_leaves_no_process(tmp_path: Path) -> None:
     assert not is_alive(int(written.read_text()))
 
 
+def test_more_output_than_is_read_is_an_error_however_fast_it_came() -> None:
+    with pytest.raises(RefusedError) as caught:
+        proc.run(["sh", "-c", "echo 12345"], {"PATH": os.environ["PATH"]}, proc.Bounds(time.monotonic() + 60, output=3))
+
+    assert "too-large" == caught.value.code
+
+
 def test_what_got_away_and_holds_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     written = tmp_path / "pid"
     words = ["sh", "-c", f"setsid sh -c 'echo $$ > {written}; exec sleep 600' & while ! test -s {written}; do sleep 0.01; done; echo done"]

@@ -241,3 +241,12 @@ def test_a_short_name_in_no_source_tells_the_nearest() -> None:
         one_result("pfd", [Result("pdf", "", "o/r", "community")])
 
     assert "pdf" in caught.value.hint
+
+
+def test_of_very_many_faults_some_are_told_and_the_rest_counted() -> None:
+    items = [Item(f"d{at}/skill.md", 1, "file", f"k{at}") for at in range(1000)]
+
+    found = skills_in(items, lambda wanted: {item.path: b"x" for item in wanted})
+
+    assert (1000, 101) == (len(found.skills), len(found.problems))
+    assert "and 900 more of that" == found.problems[-1]

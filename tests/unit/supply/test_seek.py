@@ -120,8 +120,7 @@ def test_what_was_found_in_a_tap_is_written_as_add_takes_it(said: str, expected:
     request = sources.parse(said, cwd="/", home=None, kind_of=lambda _path: None)
 
     found = inside(request, Picked("pdf", "a/pdf", ()))
+    again = sources.parse(found, cwd="/", home=None, kind_of=lambda _path: None)
 
     assert expected == found
-    assert (sources.canonical(request), request.ref, "a/pdf") == (lambda one: (sources.canonical(one), one.ref, one.path))(
-        sources.parse(found, cwd="/", home=None, kind_of=lambda _path: None)
-    )
+    assert (sources.canonical(request), request.ref, "a/pdf") == (sources.canonical(again), again.ref, again.path)

@@ -263,3 +263,12 @@ def test_a_folder_is_read_as_files_and_a_repository_through_git(said: str, there
     request = sources.parse(said, cwd="/p", home=None, kind_of=there.get)
 
     assert (kind, location) == (request.kind, request.location)
+
+
+@pytest.mark.parametrize("folder", ["/tmp/c#", "/tmp/c#/skills", "/tmp/what?/x", "/tmp/a b"])
+def test_a_folder_may_be_called_anything_and_the_lock_leads_back_to_it(folder: str) -> None:
+    request = sources.parse(folder, cwd="/", home=None, ref="main", kind_of=lambda path: "folder" if path == folder else None)
+
+    again = sources.request_of("git", sources.canonical(request), "main", "")
+
+    assert (f"file://{folder}", f"file://{folder}") == (request.location, again.location)

@@ -10,6 +10,7 @@ from doors.upstream import DANGEROUS, LINES, text_of
 from fakes.workshop import PLAIN, Workshop, changed
 
 from metier.errors import IntegrityError, NotFoundError, RefusedError, UsageError
+from metier.store.hands.disk import OsHands
 from metier.supplying import places
 
 GIF = "GIF89a\0{}"
@@ -254,3 +255,23 @@ def test_a_desk_that_notes_put_elsewhere_is_not_removed_there(shop: Workshop, tm
         m.merge("pdf", "abort")
 
     assert "x" == (precious / "SKILL.md").read_text()
+
+
+def test_a_desk_that_is_edited_while_it_is_put_in_place_is_left(shop: Workshop) -> None:
+    with shop.open() as m:
+        desk = Path(m.merge("pdf").desk)
+    (desk / "SKILL.md").write_text(BOTH_MINE)
+
+    class Late(OsHands):
+        """The system's own hands, but somebody goes on with the desk while the skill is exchanged."""
+
+        def swap(self, one: str, other: str) -> bool:
+            (desk / "SKILL.md").write_text("more work\n")
+            return super().swap(one, other)
+
+    with shop.open() as m:
+        m.hands = Late()
+        done = m.merge("pdf", "continue")
+        warned = [text for text in m.warnings if str(desk) in text]
+
+    assert ("merged", BOTH_MINE, "more work\n", 1) == (done.state, shop.file().read_text(), (desk / "SKILL.md").read_text(), len(warned))

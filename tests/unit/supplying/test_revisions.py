@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Home
-from doors.upstream import text_of
+from doors.upstream import DANGEROUS, text_of
 from fakes.workshop import PLAIN, Workshop, changed
 
 from metier.errors import NotFoundError, UsageError
@@ -148,3 +148,34 @@ def test_history_is_of_one_skill(home: Home, tmp_path: Path) -> None:
     shop.update()
 
     assert [(1, "add")] == history(shop)
+
+
+def test_the_user_s_own_history_goes_along_when_metier_s_own_folder_is_moved(shop: Workshop, tmp_path: Path) -> None:
+    with shop.open() as m:
+        m.add(shop.upstream.url, skills=("ocr",), user=True, consent=shop.yes)
+    shop.data.rename(tmp_path / "elsewhere")
+    shop.home.env["METIER_HOME"] = str(tmp_path / "elsewhere")
+
+    with shop.open() as m:
+        freed = m.gc(revisions=1)
+        found = [one.what for one in m.history("ocr", user=True)]
+
+    assert (1, ["add"]) == (freed.trees, found)  # the first of the two revisions of pdf
+
+
+def test_a_revision_that_is_dangerous_comes_back_only_while_somebody_s_word_for_it_stands(home: Home, tmp_path: Path) -> None:
+    shop = Workshop(home, tmp_path)
+    shop.publish(DANGEROUS.replace("name: bad", "name: pdf"))
+    with shop.open() as m:
+        m.add(shop.upstream.url, skills=("pdf",), accept_dangerous=True, reason="a test", consent=shop.yes)
+    shop.publish(PLAIN)
+    shop.update()
+
+    with shop.open() as m:
+        accepted = m.rollback("pdf", 1)
+        m.rollback("pdf", 2)
+    (shop.data / "trust.json").unlink()
+    with shop.open() as m:
+        refused = m.rollback("pdf", 1)
+
+    assert (True, False, PLAIN) == (accepted.ok, refused.ok, shop.file().read_text())

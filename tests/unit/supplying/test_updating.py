@@ -138,16 +138,19 @@ def test_what_is_no_skill_any_more_is_refused_and_the_old_one_stays(shop: Worksh
     assert PLAIN == shop.file().read_text()
 
 
-def test_check_changes_nothing_at_all(shop: Workshop) -> None:
+@pytest.mark.parametrize("lines", [(18,), (3, 18)])
+def test_check_and_outdated_change_nothing_at_all(lines: tuple[int, ...], shop: Workshop) -> None:
     shop.edit(changed(3, to="My line"))
-    shop.publish(changed(18))
-    before = shop.states()
+    shop.publish(changed(*lines))
+    before = shop.states(), shop.stamps()
 
     with shop.open() as m:
         outcome = m.update(check=True)
+        ages = m.outdated()
 
-    assert (["three_way"], ()) == ([step.mode for step in outcome.plan.update], outcome.installed)
-    assert before == shop.states()
+    assert (2 - len(lines), len(lines) - 1, ()) == (len(outcome.plan.update), len(outcome.held), outcome.installed)
+    assert ["outdated"] == [one.state for one in ages]
+    assert before == (shop.states(), shop.stamps())
 
 
 def test_a_no_changes_nothing_at_all(shop: Workshop) -> None:
@@ -229,9 +232,10 @@ def test_a_skill_locked_to_a_commit_stays_there(home: Home, tmp_path: Path) -> N
         m.add(shop.upstream.url, skills=["pdf"], ref=shop.upstream.head(), consent=shop.yes)
     shop.publish(changed(18))
 
-    outcome = shop.update("pdf")
+    outcome, other = shop.update("pdf"), shop.update()
 
     assert (True, ()) == (outcome.ok, outcome.plan.update)
+    assert (("pdf has no newer version: it is locked to a commit",), ()) == (outcome.notes, other.notes)
     assert PLAIN == shop.file().read_text()
 
 

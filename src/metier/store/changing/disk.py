@@ -237,6 +237,8 @@ class Changer:
             self._drop(f"{self.folder}/{name}.tmp")  # of a dead process: nobody else is at work
         if not os.path.lexists(path):
             return ()
+        if not _is_ours(path):
+            raise StoreError(f"{path} is another user's", hint="see who wrote it; as it is, it is not obeyed", code="unsettled")
         found = self._read()
         if found is None:
             aside = f"{path}.{os.urandom(4).hex()}.damaged"
@@ -356,6 +358,11 @@ class Changer:
 
     def _own(self, path: str) -> bool:
         return path.startswith(f"{os.path.dirname(self.folder)}/")
+
+
+def _is_ours(path: str) -> bool:
+    """Tell whether a file is this user's, where the system knows users."""
+    return not hasattr(os, "geteuid") or os.lstat(path).st_uid == os.geteuid()
 
 
 def _apart(one: str, other: str) -> bool:

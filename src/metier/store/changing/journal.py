@@ -10,7 +10,7 @@ import json
 from posixpath import dirname
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.errors import RefusedError
+from metier.errors import RefusedError, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -148,9 +148,11 @@ def write(journal: Journal) -> bytes:
 
 
 def read(data: bytes) -> Journal | None:
-    """Read a journal; nothing when it is not one that metier wrote."""
+    """Read a journal; nothing when it is not one that metier wrote, and `StoreError` when a newer one did."""
     try:
         found = json.loads(data)
+        if type(found["format"]) is int and found["format"] > 1:
+            raise StoreError("a newer metier was broken off here", hint="let that one finish: metier sync", code="unsettled")
         places = [_places(found[name]) for name in ("stages", "made")]
         moves = tuple(Move(*_words(row, 5)) for row in found["moves"])
         if found["format"] != 1 or not all(_is_stage(place.path) for place in places[0]):

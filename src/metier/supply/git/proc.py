@@ -158,7 +158,7 @@ class GitFetcher:
     def _check_host(self, address: Address) -> tuple[str, ...]:
         hosts, private = ({host.lower() for host in listed} for listed in (self.limits.hosts, self.limits.private_hosts))
         known = address.place in private
-        if hosts and address.place not in hosts and not known:
+        if hosts and address.place not in hosts:
             raise RefusedError(f"{address.place} is not among the hosts that may be reached", code="host", hint="see supply.hosts")
         if address.scheme not in {"https", "ssh"} and not known:
             raise RefusedError(f"{address.scheme} is only for hosts of your own", code="host", hint="see supply.private_hosts")
@@ -240,7 +240,7 @@ class Remote:
         """Tell whether a commit lies on a branch or a tag, by the tips, or else by all commits, without their files."""
         if self.moved:
             return False
-        if any(tip.commit == commit and tip.is_own for tip in self._tips((), until).values()):
+        if any(tip.commit == commit and tip.is_own for tip in self._tips(("refs/heads/*", "refs/tags/*"), until).values()):
             return True
         history = Bare(bare.path.removesuffix(".git") + ".history.git", self.env)
         history.make(until, "sha256" if len(commit) == 64 else "sha1")

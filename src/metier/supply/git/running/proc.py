@@ -52,8 +52,7 @@ def run(words: Sequence[str], env: Mapping[str, str], bounds: Bounds) -> Ended:
     try:
         while not _has_ended(child):
             _check_time(bounds)
-            if output.over:
-                raise RefusedError("git answered more than is read", code="too-large", hint="the source has too many refs")
+            output.check()
             if bounds.folder and size_of(bounds.folder) - before > bounds.grown:
                 raise RefusedError(f"the repository is larger than {bounds.grown:,} bytes", code="too-large",
                                    hint="supply.download_bytes in the settings is the limit")  # fmt: skip
@@ -61,6 +60,7 @@ def run(words: Sequence[str], env: Mapping[str, str], bounds: Bounds) -> Ended:
         stop(child)
         output.join()
         errors.join()
+    output.check()
     return Ended(child.returncode, bytes(output.kept), bytes(errors.kept))
 
 
@@ -183,6 +183,11 @@ class _Drain:
             pass  # the other end is gone
         finally:
             self.pipe.close()
+
+    def check(self) -> None:
+        """Fail when more came than is kept: what is cut off would look as if it were all."""
+        if self.over:
+            raise RefusedError("git answered more than is read", code="too-large", hint="the source has too many refs")
 
     def join(self) -> None:
         """Wait until all that came was read; whatever got away and holds the other end is not waited for."""
