@@ -99,6 +99,16 @@ def command(repository: str, protocols: Iterable[str], *more: str) -> list[str]:
     return ["git", f"--git-dir={repository or '/dev/null'}", *(word for one in settings for word in ("-c", one))]
 
 
+_PINNING = (2, 37)
+"""The first git that knows `http.curloptResolve`; an older one would pass over it without a word."""
+
+
+def pins_addresses(said: bytes) -> bool:
+    """Tell by what `git --version` says whether this git connects to the address that it is told to."""
+    found = re.search(rb"(\d{1,4})\.(\d{1,4})", said)
+    return found is not None and (int(found[1]), int(found[2])) >= _PINNING
+
+
 def resolved(host: str, port: str, addresses: Iterable[str]) -> str:
     """Give the setting that pins a host to the addresses that were checked."""
     places = ",".join(f"[{address}]" if ":" in address else address for address in addresses)

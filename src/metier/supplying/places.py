@@ -12,7 +12,7 @@ from metier.store.disk import Store
 from metier.store.hands.disk import OsHands
 from metier.supply.files import disk as files
 from metier.supply.lock import lock_bytes, read_lock
-from metier.supply.state import State, read_state, state_bytes
+from metier.supply.state import State, read_state
 
 if TYPE_CHECKING:
     from metier.app import Library
@@ -101,11 +101,6 @@ def lock_bytes_of_nothing() -> bytes:
     from metier.supplies import Lock
 
     return lock_bytes(Lock())
-
-
-def written(state: State) -> bytes:
-    """Give the notes as they are written."""
-    return state_bytes(state)
 
 
 def hands_of(library: Library) -> Hands:

@@ -131,3 +131,12 @@ def test_an_object_that_is_not_what_was_promised_is_an_error(header: bytes) -> N
         gitlist.answered(header, Item("a", 5, "file", HASH))
 
     assert "git" == caught.value.code
+
+
+@pytest.mark.parametrize(
+    ("said", "pins"),
+    [(b"git version 2.39.5\n", True), (b"git version 2.37.0 (Apple Git-1)", True), (b"git version 3.0", True), (b"git version 2.36.6", False),
+     (b"git version 1.99", False), (b"", False), (b"nonsense", False)],
+)  # fmt: skip
+def test_only_a_git_that_connects_where_it_is_told_to_is_used_for_strangers(said: bytes, pins: bool) -> None:
+    assert pins == gitlist.pins_addresses(said)

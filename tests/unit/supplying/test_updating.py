@@ -15,6 +15,7 @@ from fakes.workshop import PLAIN, Workshop, changed
 from metier.app import Library
 from metier.errors import MetierError, NotFoundError, StoreError
 from metier.supplying import places
+from metier.trust import disk as decisions, sign
 
 
 @pytest.fixture
@@ -91,7 +92,7 @@ def test_a_conflict_is_held_with_all_three_sides_and_nothing_is_touched(shop: Wo
 
     [conflict], [held] = outcome.plan.conflicts, outcome.held
     assert ("pdf", "SKILL.md", PLAIN, mine, changed(3, 18)) == conflict[:5]
-    assert ("pdf", ("SKILL.md: both changed the same lines",), True) == held
+    assert ("pdf", ("SKILL.md: both changed the same lines",), True) == (held.name, held.reasons, held.settle)
     assert (False, ()) == (outcome.ok, outcome.installed)
     assert (mine, lock) == (shop.file().read_text(), (shop.folder / "metier.lock").read_bytes())
     assert [("pdf", held.reasons)] == waiting(shop)
@@ -388,7 +389,10 @@ def test_a_working_copy_that_is_no_folder_is_left_alone_by_every_verb(there: str
     shop.update()
     working, away = shop.file().parent, tmp_path / "away"
     working.rename(away)
-    {"link": lambda: working.symlink_to(away), "file": lambda: working.write_text("x"), "pipe": lambda: os.mkfifo(working)}[there]()
+    put: dict[str, Callable[[], object]] = {
+        "link": lambda: working.symlink_to(away), "file": lambda: working.write_text("x"), "pipe": lambda: os.mkfifo(working),
+    }  # fmt: skip
+    put[there]()
     kind = working.lstat().st_mode
     verbs: list[Callable[[Library], object]] = [
         lambda m: m.diff("pdf"), lambda m: m.merge("pdf"), lambda m: m.merge("pdf", "theirs"), lambda m: m.merge("pdf", "continue"),
@@ -407,3 +411,26 @@ def test_a_working_copy_that_is_no_folder_is_left_alone_by_every_verb(there: str
     assert [True] * 5 == told
     assert (1, True, "aborted", ["pdf"]) == (len(history), "+Newer line 3" in diff, dropped.state, [one.name for one in outcome.refused])
     assert (kind, changed(3, to="My line")) == (working.lstat().st_mode, (away / "SKILL.md").read_text())
+
+
+def test_a_signature_counts_under_the_name_that_a_skill_gives_itself_whatever_it_is_called_here(home: Home, tmp_path: Path) -> None:
+    pytest.importorskip("cryptography")
+    shop, key = Workshop(home, tmp_path), sign.new_key()
+    with shop.open() as m:
+        digest = m.add(shop.upstream.url, skills=("pdf",), name="mine", dry_run=True).plan.add[0].digest
+        decisions.write_key(m.data, m.home, key.id, key.public, key.private)
+        decisions.write_signature(m.data, m.home, digest, sign.sign("pdf", digest, key.private))
+        m.add(shop.upstream.url, skills=("pdf",), name="mine", consent=shop.yes)
+    shop.publish(changed(18))
+
+    unsigned = shop.update()
+    with shop.open() as m:
+        [held] = places.read(places.place_of(m, user=False)).state.pending
+        decisions.write_signature(m.data, m.home, held.theirs, sign.sign("pdf", held.theirs, key.private))
+    signed = shop.update()
+
+    assert [("it was signed, and this version is not",)] == [one.reasons for one in unsigned.held]
+    assert (True, ["mine"]) == (signed.ok, [one.name for one in signed.installed])
+    with shop.open() as m:
+        locked = places.read(places.place_of(m, user=False)).lock.named("mine")
+    assert key.id == getattr(locked, "signature", "")

@@ -152,6 +152,8 @@ class GitFetcher:
             return Remote(location, self.env, self.limits, ("ssh",))
         is_name = not address.host.startswith("[")  # an address that is written out leads nowhere else
         pinned = (gitlist.resolved(address.host, str(_port(address)), found),) if found and is_name else ()
+        if pinned and not gitlist.pins_addresses(proc.version(self.env, self.limits.seconds)):
+            raise SourceError("git is too old here to be held to an address", code="git", hint="install git 2.37 or newer")
         # A user whose own configuration turns https into ssh for a host means that.
         return Remote(location, self.env, self.limits, ("ssh", address.scheme), pinned, moved=moved)
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 import time
+from functools import lru_cache
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from metier.errors import RefusedError, SourceError
@@ -64,6 +65,16 @@ def run(words: Sequence[str], env: Mapping[str, str], bounds: Bounds) -> Ended:
     return Ended(child.returncode, bytes(output.kept), bytes(errors.kept))
 
 
+@lru_cache(maxsize=1)
+def _version(path: str, seconds: int) -> bytes:
+    return run(("git", "--version"), {"PATH": path}, Bounds(time.monotonic() + seconds)).output
+
+
+def version(env: Mapping[str, str], seconds: int) -> bytes:
+    """Give what git says of itself."""
+    return _version(env.get("PATH", os.defpath), seconds)
+
+
 def _check_time(bounds: Bounds) -> None:
     if time.monotonic() > bounds.until:
         raise SourceError("fetching took too long", code="timeout", hint="supply.seconds in the settings is the limit")
@@ -77,7 +88,7 @@ def start(words: Sequence[str], env: Mapping[str, str], stdin: int, stderr: int 
             start_new_session=_GROUPS, close_fds=True,
         )  # fmt: skip
     except FileNotFoundError as error:
-        raise SourceError("git is not installed here", code="git", hint="install git 2.34 or newer") from error
+        raise SourceError("git is not installed here", code="git", hint="install git 2.37 or newer") from error
     except (OSError, ValueError) as error:
         raise SourceError(f"git could not be started: {error}", code="git", hint="see whether 'git --version' works") from error
     _LIVING.add(child)
