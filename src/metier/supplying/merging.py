@@ -198,7 +198,7 @@ def _settled(case: _Case, result: Combined, seen: str = "") -> Merging:
     library, place, pin, pending = case.bench.library, case.bench.place, case.pin, case.pending
     weighed = _admitted(case, result)
     key = signing_key(library, case.three.theirs, pin.name)
-    origin = origin_of(library, pin, pending.theirs, pending.commit)
+    origin = origin_of(library, pin, pending.theirs)
     after = pinning.pin_of(place, origin, pending.path, weighed, result.digest, pending.theirs, result.files, pin.targets)
     after = after._replace(kind=pin.kind, source=pin.source, ref=pin.ref, commit=pending.commit, signature=key)
     store, changer = places.store_of(library), places.changer_of(library)
@@ -224,7 +224,7 @@ def _admitted(case: _Case, result: Combined) -> Weighed:
     """Give what a scan and the policy say; what is dangerous, blocked or no skill any more is refused."""
     bench, pin = case.bench, case.pin
     working = deploying.working_of(bench.place, pin)
-    origin = origin_of(bench.library, pin, case.pending.theirs, case.pending.commit)
+    origin = origin_of(bench.library, pin, case.pending.theirs)
     weighed = weigh(bench, pin, result.folder, result.digest, origin)
     if isinstance(weighed, Refusal):
         refusal: Refusal | None = weighed

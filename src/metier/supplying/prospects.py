@@ -13,7 +13,7 @@ from metier.supply.merge.classify import classify
 from metier.supplying import combining, deploying, places, versions
 from metier.supplying.admitting import admitted
 from metier.supplying.combining import Combined, Three
-from metier.vetting.cases import TOP, signed
+from metier.vetting.cases import TOP, fetched_from, signed
 
 if TYPE_CHECKING:
     from metier.app import Library
@@ -183,11 +183,9 @@ def _in_place(bench: Bench, pin: Pin) -> tuple[str, frozenset[str]]:
     return weighed.verdict.level, versions.abilities(version, weighed.verdict.findings)
 
 
-def origin_of(library: Library, pin: Pin, digest: str, commit: str = "") -> Origin:
+def origin_of(library: Library, pin: Pin, digest: str) -> Origin:
     """Give where this machine has bytes from, by its own notes: never by what a lock says."""
-    known = places.store_of(library).origins(digest)
-    source, ref, known_commit = next((one for one in known if commit and one[2] == commit), known[0] if known else ("", "", ""))
-    return Origin(pin.kind, source, ref, known_commit)
+    return Origin(pin.kind, *fetched_from(library, digest))
 
 
 def signing_key(library: Library, version: Version, name: str) -> str:

@@ -113,7 +113,7 @@ def _weighed(bench: Bench, pin: Pin, aim: Revision) -> Weighed | Refusal:
     store, working = places.store_of(bench.library), deploying.working_of(bench.place, pin)
     folder = bench.desk.fresh()
     store.lay(aim.digest, folder)
-    origin = origin_of(bench.library, pin, aim.base, aim.commit)
+    origin = origin_of(bench.library, pin, aim.base)
     weighed = weigh(bench, pin, folder, aim.digest, origin)
     if isinstance(weighed, Refusal):
         return weighed

@@ -15,7 +15,7 @@ from metier.supplies import Origin, Refusal, Synced
 from metier.supplying import applying, deploying, fetching, pinning, places
 from metier.supplying.admitting import admitted
 from metier.supplying.deciding import Scales, Weighed
-from metier.trust.levels import level_of_source, rank
+from metier.vetting.cases import fetched_from
 
 if TYPE_CHECKING:
     from collections.abc import Sequence, Set as AbstractSet
@@ -173,7 +173,7 @@ def _decided(place: Place, desk: Desk, scales: Scales, store: Store, found: Foun
              folder: str = "") -> Refusal | None:  # fmt: skip
     """Decide once more about a tree that is here: somebody may have blocked it since, or the rules may know more."""
     pin = found.pin
-    working, origin = deploying.working_of(place, pin), _origin(scales, store, pin)
+    working, origin = deploying.working_of(place, pin), _origin(scales.library, pin)
     weighed: Weighed | Refusal | None = scales.recalled(pin.digest, pin.name, origin, place.scope, working)
     if weighed is None:
         if not folder:
@@ -202,12 +202,9 @@ def _judged(scales: Scales, place: Place, found: Found, weighed: Weighed | Refus
     return admitted(weighed, force=vouched, accept_dangerous=danger, asked=vouched)
 
 
-def _origin(scales: Scales, store: Store, pin: Pin) -> Origin:
-    """Give where this machine has the bytes from, by its own notes, the most trusted of several: never by what the lock says."""
-    trusted = scales.library.trust_policy.trusted_sources
-    best = min(store.origins(pin.digest), default=("", "", ""),
-               key=lambda one: ("pull/" in one[1], rank(level_of_source(one[0], trusted)), one))  # fmt: skip
-    return Origin(pin.kind, *best)
+def _origin(library: Library, pin: Pin) -> Origin:
+    """Give where this machine has the bytes from, by its own notes: never by what the lock says."""
+    return Origin(pin.kind, *fetched_from(library, pin.digest))
 
 
 def _move(library: Library, place: Place, scales: Scales, found: Found, ready: frozenset[str], *,
@@ -226,7 +223,7 @@ def _recorded(library: Library, place: Place, scales: Scales, found: Found, swit
     digest = store.keep(working)
     if digest != found.edited:
         raise StoreError(f"{working} is being edited right now", code="changed", hint="say it again")
-    weighed = scales.weigh(working, pin.name, _origin(scales, store, pin), place.scope, working)
+    weighed = scales.weigh(working, pin.name, _origin(scales.library, pin), place.scope, working)
     if isinstance(weighed, Refusal):
         return applying.Move(pin.name, pin, switches, "sync", pin) if switches else None
     copies = tuple(

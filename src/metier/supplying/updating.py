@@ -57,8 +57,10 @@ def update(library: Library, names: Sequence[str], *, user: bool | None, check: 
     wanted = _wanted(library, names, user)
     with fetching.desk(library) as desk, Scales(library) as scales:
         found = [_looked(library, desk, scales, place, pins, named=bool(names)) for place, pins in wanted]
-        if consent is None and not check:
-            found = [_by_itself(library, one) for one in found]
+        unasked = found if check else [_by_itself(library, one) for one in found]
+        # Where the setting has said yes to all of it, nobody is asked.
+        if consent is None or (library.settings.supply.fast_forward and _outcome(found).plan == _outcome(unasked).plan):
+            found, consent = unasked, None
         outcome = _outcome(found)
         if check or (consent is not None and outcome.plan.update and not consent(outcome)):
             return outcome._replace(held=tuple(one._replace(settle=False) for one in outcome.held))  # none of it is noted

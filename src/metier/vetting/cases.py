@@ -86,13 +86,13 @@ def _provenance(library: Library, card: Card, state: Decisions, digest: Digest |
     root = manifests.root_of(library, card)
     project = root.project if root else ""
     scope: Scope = "project" if project else card.scope
-    source, ref, commit = _origin(library, digest)
+    source, ref, commit = fetched_from(library, digest)
     broken = card.kind == "code" and manifests.breaks_promise(library, card, skillfile.bytes_of(card))
     return Provenance(source, ref, commit, scope=scope, project=project, project_trusted=state.trusts(project),
                       signature=signed(library, card.name, digest), pinned="its manifest's hash" if broken else "")  # fmt: skip
 
 
-def _origin(library: Library, digest: Digest | None) -> tuple[str, str, str]:
+def fetched_from(library: Library, digest: str | None) -> tuple[str, str, str]:
     """Give where this machine itself fetched these very bytes from, the most trusted of several; a lock's word does not count."""
     if not (library.data and digest) or disk.kind_of(f"{library.data}/store") != disk.FOLDER:
         return "", "", ""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from doors.command import environment
 
 import metier
-from metier.discover import proc
 from metier.judging import Judge, target_of
 from metier.store.changing.disk import state_of
 from metier.supplying import foreseeing
@@ -38,20 +41,31 @@ def verdicts(judge: Judge, trees: list[Waiting]) -> list[tuple[object, ...]]:
     return [(one.digest, one.level, one.score, one.findings) for one in judged]
 
 
-def test_what_copies_find_is_what_one_process_finds(home: Home, tmp_path: Path, trees: list[Waiting], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(foreseeing, "cores", lambda: 3)
-    monkeypatch.setattr(proc, "cores", lambda: 3)
+# A process copies itself only while it has one thread, and whoever runs tests in parallel has more.
+ALONE = """
+import json, sys
+import metier
+from metier.judging import Judge
+from metier.supplying import foreseeing
+trees = [foreseeing.Waiting(*one) for one in json.loads(sys.argv[1])]
+foreseeing.cores = proc.cores = lambda: 3
+with metier.open(cwd=sys.argv[2], env=json.loads(sys.argv[3])) as library:
+    judge = Judge(library)
+    foreseeing.foresee(judge, trees)
+    known = [judge.known_by(one.digest, one.name) for one in trees]
+    print(json.dumps([one and [one.digest, one.level, one.score, one.findings] for one in known]))
+"""
+
+
+def test_what_copies_find_is_what_one_process_finds(home: Home, tmp_path: Path, trees: list[Waiting]) -> None:
     with opened(home, tmp_path, "alone") as library:
         expected = verdicts(Judge(library), trees)
+    env = {**home.env, "METIER_HOME": str(tmp_path / "together")}
 
-    with opened(home, tmp_path, "together") as library:
-        judge = Judge(library)
-        foreseeing.foresee(judge, trees)
-        known = [judge.known_by(one.digest, one.name) for one in trees]
-        found = verdicts(judge, trees)
+    said = subprocess.run([sys.executable, "-c", ALONE, json.dumps(trees), str(tmp_path), json.dumps(env)], capture_output=True,
+                          text=True, check=True, env=environment(env)).stdout  # fmt: skip
 
-    assert expected == found
-    assert all(known)
+    assert json.loads(json.dumps(expected)) == json.loads(said)
 
 
 def test_a_tree_that_is_not_what_it_was_said_to_be_is_judged_as_it_is(home: Home, tmp_path: Path, trees: list[Waiting]) -> None:

@@ -434,3 +434,19 @@ def test_a_signature_counts_under_the_name_that_a_skill_gives_itself_whatever_it
     with shop.open() as m:
         locked = places.read(places.place_of(m, user=False)).lock.named("mine")
     assert key.id == getattr(locked, "signature", "")
+
+
+@pytest.mark.parametrize(("setting", "applied", "questions"), [("true", True, 0), ("false", False, 1)])
+def test_a_yes_in_advance_spares_the_question(shop: Workshop, setting: str, applied: bool, questions: int) -> None:
+    asked: list[object] = []
+
+    def says_no(outcome: object) -> bool:
+        asked.append(outcome)
+        return False
+
+    shop.publish({"SKILL.md": changed(18)})
+    shop.config.write_text(f"[supply]\nfast_forward = {setting}\n")
+    with shop.open() as m:
+        outcome = m.update(consent=says_no)
+
+    assert (applied, questions) == (bool(outcome.installed), len(asked))
