@@ -45,6 +45,7 @@ def verdicts(judge: Judge, trees: list[Waiting]) -> list[tuple[object, ...]]:
 ALONE = """
 import json, sys
 import metier
+from metier.discover import proc
 from metier.judging import Judge
 from metier.supplying import foreseeing
 trees = [foreseeing.Waiting(*one) for one in json.loads(sys.argv[1])]
