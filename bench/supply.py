@@ -1,6 +1,6 @@
 """Measure getting skills in, beside `git clone` and a copy of the same tree, and count what crashes and crowds lose.
 
-    python bench/supply.py [--size 1000] [--rounds 5] [--no-speed] [--no-memory] [--no-safety] [--quick] [--json FILE]
+    python bench/supply.py [--size 1000] [--rounds 5] [--no-speed] [--no-memory] [--no-safety] [--scratch DIR] [--quick] [--json F]
 
 The skills are generated, in a git repository on this disk. Every timed subject is a whole process and starts with a disk that has
 nothing left to write. The exit code is 1 unless every aim is met; `--quick` takes few skills and one round, and judges nothing.

@@ -55,6 +55,6 @@ def vouched(library: Library, place: Place, weighed: Iterable[tuple[Weighed, str
         danger = one.dangerous and accept_dangerous
         if danger or foreign or one.decision.install == "ask":
             said = people.statement(library, one.called, one.decision.digest, "approve", reason or "installed")
-            statements.append((path, said._replace(level="community", accept_dangerous=danger), one.verdict.level))
+            statements.append((path, said._replace(level="community", accept_dangerous=danger, installed=True), one.verdict.level))
     if statements:
         people.say_all(library, "approve", statements)

@@ -162,7 +162,7 @@ def _action(verdict: Verdict | None, policy: Policy, level: Trust, phase: Phase,
     action = policy.action(level, verdict.level if verdict else None, phase)
     if approved is None or verdict is None:
         return action
-    if phase == "run" and rank(approved.level) > rank("verified") and not approved.accept_dangerous:
+    if phase == "run" and approved.installed and not approved.accept_dangerous:
         return action  # whoever installed it let it in, and said nothing about running it
     if policy.counted(verdict.level) != "dangerous":
         return "allow" if action in {"warn", "ask"} else action

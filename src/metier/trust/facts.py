@@ -48,6 +48,8 @@ class Approval(NamedTuple):
     by: str = ""
     reason: str = ""
     accept_dangerous: bool = False
+    installed: bool = False
+    """Whether it was said by installing: it is seen and loaded then, and running it still asks."""
 
 
 class Standing(NamedTuple):

@@ -105,10 +105,18 @@ def state_bytes(state: State) -> bytes:
     """Write the decisions down, the same bytes for the same decisions."""
     document = {
         "schema": SCHEMA,
-        "approvals": [{**row.approval._asdict(), "path": row.path} for row in state.rows],
+        "approvals": [_written(row) for row in state.rows],
         "projects": [project._asdict() for project in state.projects],
     }
     return (json.dumps(document, indent=1, ensure_ascii=True) + "\n").encode("ascii")
+
+
+def _written(row: Row) -> dict[str, object]:
+    """Give a decision as it is written; what was not said by installing is written as it always was."""
+    written: dict[str, object] = {**row.approval._asdict(), "path": row.path}
+    if not row.approval.installed:
+        del written["installed"]
+    return written
 
 
 def _state(data: bytes) -> State:
@@ -126,16 +134,18 @@ def _state(data: bytes) -> State:
 
 def _row(item: Any) -> Row:
     accepted = item.get("accept_dangerous") if isinstance(item, dict) else None
-    if not isinstance(accepted, bool):
+    installed = item.get("installed", False) if isinstance(item, dict) else None
+    if not isinstance(accepted, bool) or not isinstance(installed, bool):
         raise ValueError("a decision does not say whether danger was accepted")  # noqa: TRY004 - one kind of fault for content
-    texts = _texts({key: value for key, value in item.items() if key != "accept_dangerous"}, _ROW)
+    texts = _texts({key: value for key, value in item.items() if key not in _FLAGS}, _ROW)
     if texts["state"] not in _SAID or texts["level"] not in LEVELS or not texts["name"]:
         raise ValueError(f"'{texts['name']}' is {texts['state']}, level {texts['level']}: one of them means nothing")
     path = texts.pop("path")
-    return Row(Approval(**cast("Any", texts), accept_dangerous=accepted), path)
+    return Row(Approval(**cast("Any", texts), accept_dangerous=accepted, installed=installed), path)
 
 
-_ROW = (*(field for field in Approval._fields if field != "accept_dangerous"), "path")
+_FLAGS = ("accept_dangerous", "installed")
+_ROW = (*(field for field in Approval._fields if field not in _FLAGS), "path")
 
 
 def _texts(item: Any, fields: Iterable[str]) -> dict[str, str]:

@@ -68,6 +68,10 @@ ROWS = [
     Row("not scanned, approved", None, USER, (ACCEPTED,), "visible community block block block"),
     Row("a verdict about other bytes", scanned("safe", B), USER, (), "visible community block block block"),
     # --- roots given by hand stay visible; the table still decides what is loaded and run
+    Row("installed in a project that nobody trusts", SAFE, UNTRUSTED, (said("approved", installed=True),), "visible community allow allow ask"),
+    Row("installed, doubtful", CAUTION, UNTRUSTED, (said("approved", installed=True),), "visible community block allow ask"),
+    Row("installed, and changed since", SAFE, UNTRUSTED, (said("approved", B, installed=True),), "ask community ask ask ask"),
+    Row("installed, its danger accepted", DANGEROUS, USER, (said("approved", installed=True, accept_dangerous=True),), "visible community block warn warn"),
     Row("external safe", SAFE, EXTERNAL, (), "visible community allow allow ask"),
     Row("external caution", CAUTION, EXTERNAL, (), "visible community block warn ask"),
     Row("external dangerous", DANGEROUS, EXTERNAL, (), "visible community block block block"),
