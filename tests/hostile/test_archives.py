@@ -77,7 +77,8 @@ PATHS = {
     "git's own files": (b".git/config", "unsafe-path"),
     "name too long": (b"a" * 256, "unsafe-path"),
     "too deep": (b"a/" * 40 + b"b", "too-deep"),
-    "nothing": (b"./", "unsafe-path"),
+    "nothing": (b".", "unsafe-path"),
+    "nothing, at length": (b".//./", "unsafe-path"),
 }
 
 
@@ -99,6 +100,14 @@ def test_a_name_with_a_nul_is_refused_in_a_zip_and_in_an_extended_header(tmp_pat
     tarred = raw_tar(Tarred(b"h", pax(path="SKILL.md\0.png"), b"x"), Tarred(b"a", b"x"))
 
     assert ["unsafe-path", "unsafe-path"] == [code_of(zipped, tmp_path), code_of(tarred, tmp_path)]
+
+
+@pytest.mark.parametrize("how", ["zip", "tar"])
+def test_an_entry_for_the_top_itself_is_nothing_to_mind(how: str, tmp_path: Path) -> None:
+    zipped = raw_zip(Zipped(b"./", mode=0o040755), Zipped(b"./SKILL.md", DOCUMENT))
+    tarred = raw_tar(Tarred(b"./", kind=b"5"), Tarred(b"./SKILL.md", DOCUMENT))
+
+    assert {"SKILL.md": DOCUMENT} == unpacked(zipped if how == "zip" else tarred, tmp_path)
 
 
 def test_backslashes_of_a_zip_from_windows_are_separators_and_then_judged(tmp_path: Path) -> None:

@@ -39,8 +39,10 @@ def checked(items: Sequence[Item], limits: Supply) -> tuple[Item, ...]:
         raise RefusedError(f"the source has {len(items):,} entries", hint=f"supply.files allows {limits.files:,}", code="too-many")
     known, kept = _Names(), []
     for item in items:
-        path = safe_path(item.path)
         is_folder = item.path.endswith("/") and item.mode in {"file", "exec"}
+        if is_folder and item.path == "./":
+            continue  # the top itself, as `tar -C folder .` writes it
+        path = safe_path(item.path)
         if is_folder:
             known.folder(path)
         else:
