@@ -10,11 +10,14 @@ import os
 import shutil
 import signal
 import stat
+import subprocess
+import sys
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from fakes.hands import Fault, FaultyHands, in_a_child
+from fakes.hands import FAULTS, Fault, FaultyHands, in_a_child
 
 import metier
 from metier.discover.proc import apart
@@ -367,6 +370,15 @@ def _before_merging(world: World) -> None:
         assert [one.name for one in library.update(consent=lambda _plan: True).held] == ["alpha"]
 
 
+def _before_continuing(world: World) -> None:
+    _before_merging(world)
+    with world.library() as library:
+        desk = Path(library.merge("alpha").desk)
+    marked = (desk / "SKILL.md").read_text()
+    kept = [line for line in marked.splitlines(keepends=True) if not line.startswith(("<<<<<<<", "|||||||", "=======", ">>>>>>>"))]
+    (desk / "SKILL.md").write_text("".join(kept))
+
+
 def _before_rolling_back(world: World) -> None:
     _both(world)
     world.offer("alpha", "Line 9", "Newer line 9")
@@ -382,5 +394,31 @@ OPERATIONS = (
     Operation("adopt", _before_adopting, lambda world, library: library.adopt(world.working("gamma"))),
     Operation("update", _before_updating, lambda _world, library: library.update(consent=lambda _plan: True)),
     Operation("merge", _before_merging, lambda _world, library: library.merge("alpha", "theirs")),
+    Operation("continue", _before_continuing, lambda _world, library: library.merge("alpha", "continue")),
     Operation("rollback", _before_rolling_back, lambda _world, library: library.rollback("alpha", 1)),
 )
+
+
+def run(folder: Path, name: str, faults: list[Fault], then: str) -> list[Tally]:
+    """Break one operation off in a process of its own: a copy of a small process is made in a moment, of a large one it is not."""
+    words = [sys.executable, "-m", "fakes.breaking", str(folder), name, then, *faults]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (Path(__file__).parent.parent, Path(metier.__file__).parent.parent)))}
+    ended = subprocess.run(words, capture_output=True, check=False, env=env)
+    assert ended.returncode == 0, ended.stderr.decode()
+    return [Tally(tried, tuple(wrong)) for tried, wrong in json.loads(ended.stdout)]
+
+
+def main(folder: str, name: str, then: str, *faults: Fault) -> None:
+    """Break an operation off at every step by each fault, and print what became of it."""
+    operation = next(one for one in OPERATIONS if one.name == name)
+
+    def tried(fault: Fault) -> Tally:
+        place = Path(folder) / f"{name}-{fault}"
+        place.mkdir()
+        return Trial(place / "world", operation).tally(fault, then=then)
+
+    json.dump(at_once(*(partial(tried, fault) for fault in faults)), sys.stdout)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:4], *(fault for fault in FAULTS if fault in sys.argv[4:]))

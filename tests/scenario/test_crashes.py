@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from fakes.breaking import OPERATIONS, Operation, Tally, Trial, at_once
+from fakes.breaking import OPERATIONS, Operation, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from fakes.hands import Fault
 
 FEWEST = 30
 """An operation with fewer steps than this was not watched."""
@@ -32,42 +30,23 @@ def scratch(tmp_path: Path) -> Iterator[Path]:
         yield Path(made)
 
 
-def tally(folder: Path, operation: Operation, *faults: Fault, then: str = "sync") -> Tally:
-    folder.mkdir()
-    return Trial(folder / "world", operation).tally(*faults, then=then)
-
-
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 def test_an_operation_broken_off_at_any_step_loses_nothing(scratch: Path, operation: Operation) -> None:
-    killed, failed = at_once(
-        lambda: tally(scratch / "killed", operation, "SIGKILL"),
-        lambda: tally(scratch / "failed", operation, "ENOSPC", "EIO"),
-    )
+    found = run(scratch, operation.name, ["SIGKILL", "ENOSPC", "EIO"], "sync")
 
-    assert () == killed.wrong
-    assert () == failed.wrong
-    assert min(killed.tried, failed.tried) > FEWEST
+    assert [(), (), ()] == [tally.wrong for tally in found]
+    assert min(tally.tried for tally in found) > FEWEST
 
 
-def test_saying_it_again_after_a_crash_does_it(scratch: Path) -> None:
-    sync, rollback = (operation for operation in OPERATIONS if operation.name in {"sync", "rollback"})
+@pytest.mark.parametrize("name", ["sync", "rollback"])
+def test_saying_it_again_after_a_crash_does_it(scratch: Path, name: str) -> None:
+    found = run(scratch, name, ["SIGKILL"], "again")
 
-    synced, rolled = at_once(
-        lambda: tally(scratch / "sync", sync, "SIGKILL", then="again"),
-        lambda: tally(scratch / "rollback", rollback, "SIGKILL", then="again"),
-    )
-
-    assert () == synced.wrong
-    assert () == rolled.wrong
+    assert [()] == [tally.wrong for tally in found]
 
 
-def test_a_recovery_may_be_killed_too(scratch: Path) -> None:
-    remove, adopt = (operation for operation in OPERATIONS if operation.name in {"remove", "adopt"})
+@pytest.mark.parametrize("name", ["remove", "adopt"])
+def test_a_recovery_may_be_killed_too(scratch: Path, name: str) -> None:
+    found = run(scratch, name, ["SIGKILL"], "twice")
 
-    removed, adopted = at_once(
-        lambda: tally(scratch / "remove", remove, "SIGKILL", then="twice"),
-        lambda: tally(scratch / "adopt", adopt, "SIGKILL", then="twice"),
-    )
-
-    assert () == removed.wrong
-    assert () == adopted.wrong
+    assert [()] == [tally.wrong for tally in found]
