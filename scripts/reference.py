@@ -96,7 +96,7 @@ SETTINGS = {
     "route.observe": "Hold what a host sees against [observation triggers](../how-to/use-triggers.md#what-is-seen).",
     "route.muted": "Names of skills whose observation triggers do not fire.",
     "route.muted_until": "A table: the same until a time, by name. A time without a zone is in UTC.",
-    "supply.fast_forward": "`update` applies what meets no edits and is not held, without a question. What is merged with edits still asks.",
+    "supply.fast_forward": "`update` asks nobody where all there is to do meets no edits and is not held.",
     "supply.hosts": "The only hosts that may be reached. Empty: those that you name, and those they redirect to.",
     "supply.private_hosts": "Hosts that may be reached although their addresses are private, as `host` or `host:port`.",
     "supply.taps": "Repositories that `metier search` looks through, written as for `metier add`.",

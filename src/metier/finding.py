@@ -246,6 +246,13 @@ class Finder:
         with self.alone:
             self._now = (None, None)
 
+    def turned(self) -> None:
+        """Take note that skills on disk were changed: at once where something hangs on them, else when the next question looks."""
+        if self.session.loaded or self.dropped:
+            self.reload()
+        else:
+            self.forget()
+
     def rejudge(self) -> None:
         """Let the cards be made anew of what was seen, as when another conversation begins: the disk is not looked at again."""
         with self.alone:

@@ -421,4 +421,4 @@ def main(folder: str, name: str, then: str, *faults: Fault) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:4], *(fault for fault in FAULTS if fault in sys.argv[4:]))
+    main(sys.argv[1], sys.argv[2], sys.argv[3], *(fault for fault in FAULTS if fault in sys.argv[4:]))

@@ -89,6 +89,9 @@ PATTERNS = (
     Pattern("secret", _NAME_HINTS, "(?!-)" + _VALUE, rf"(?<!\S)--?(?:[a-z]{{1,16}}-){{0,2}}(?:{_NAMES})[ \t]{{1,4}}"),
 )  # fmt: skip
 
+_HINTED = tuple((pattern, tuple(pattern.hints.split())) for pattern in PATTERNS)
+"""With their hints taken apart once: every text of every event passes here."""
+
 _BEFORE, _AFTER = r"(?:^|[^A-Za-z0-9]|(?<=[a-z0-9])(?=[A-Z]))", r"s?(?:$|[^A-Za-z0-9]|(?=[A-Z]))"
 _NAMED = rf"{_BEFORE}(?i:{_NAMES}|authorization|cookie|bearer){_AFTER}"
 """A name in a mapping that says its value is a secret: `db_password`, `clientSecret`, `X-Api-Key`."""
@@ -102,9 +105,11 @@ def redacted(value: object) -> object:
 def redacted_text(text: str) -> str:
     """Give the same text without the secrets it holds."""
     low = text.lower()
-    for pattern in PATTERNS:
-        if any(hint in low for hint in pattern.hints.split()):
-            text = pattern.within(text)
+    for pattern, hints in _HINTED:
+        for hint in hints:
+            if hint in low:
+                text = pattern.within(text)
+                break
     return text
 
 

@@ -177,7 +177,7 @@ def _installed(library: Library, place: Place, offers: Sequence[Offer], steps: S
                         ref=step.ref, commit=step.commit, verdict=step.verdict, level=step.level, forced=wish.force)
         for step in steps
     ])  # fmt: skip
-    library.reload()  # now that it is written down who let them in
+    library.turned()  # now that it is written down who let them in
     return tuple(Installed(step.name, step.digest, paths[step.name], step.mode, step.targets) for step in steps)
 
 

@@ -62,7 +62,7 @@ def apply(library: Library, place: Place, kept: Kept, moves: Sequence[Move], cha
     if saved:
         library.warnings += [f"{one.path} was edited meanwhile; what it was is a revision now" for one in saved]
         claim(library, changer)
-    library.reload()
+    library.turned()
     return saved
 
 
