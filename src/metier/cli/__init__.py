@@ -116,6 +116,16 @@ def text_of(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
+def number_of(values: Values, option: str, most: int) -> int | None:
+    """Give the value of an option that takes a whole number from 1 on; nothing when it was not given."""
+    text = text_of(values[option])
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit()) or len(text) > 9 or not 0 < int(text) <= most:
+        raise UsageError(f"--{option} cannot be '{text[:40]}'", hint=f"give a whole number from 1 to {most:,}")
+    return int(text)
+
+
 def _unknown(name: str) -> UsageError:
     near = closest(name, [command.name for command in COMMANDS])
     hint = f"did you mean 'metier {near}'? " if near and not name.startswith("-") else ""

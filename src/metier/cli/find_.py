@@ -41,7 +41,7 @@ def run(values: Values) -> int:
     """Show which skills fit a task, bring the index up to date, or show what could be mistaken for what."""
     operands = values["operands"]
     assert isinstance(operands, list)
-    task, limit = _task(operands[0]) if operands else "", _limit(cli.text_of(values["limit"]))
+    task, limit = _task(operands[0]) if operands else "", cli.number_of(values, "limit", MOST) or LIMIT
     _check(task, values)
     library = cli.library(values)
     try:
@@ -84,14 +84,6 @@ def _check(task: str, values: Values) -> None:
     if idle and not task.strip():
         hint = f"leave {' and '.join(idle)} away" + ("" if values["confusable"] else ", or say what is to be done")
         raise UsageError(f"there are no hits to narrow by {idle[0]} without a TASK", hint=hint)
-
-
-def _limit(text: str | None) -> int:
-    if text is None:
-        return LIMIT
-    if not (text.isascii() and text.isdigit()) or len(text) > 9 or not 0 < int(text) <= MOST:
-        raise UsageError(f"--limit cannot be '{text[:40]}'", hint=f"give a whole number from 1 to {MOST}")
-    return int(text)
 
 
 def _find(library: Library, task: str, limit: int, values: Values) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from metier import cli
 from metier.cli import output, plans, supplied
-from metier.errors import UsageError
 from metier.light import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,25 +11,15 @@ if TYPE_CHECKING:
     from metier.store.disk import Freed
 
 MOST = 1_000_000
-LONGEST = 7
-"""Digits of the most."""
 
 
 def run(values: Values) -> int:
     """Free what no lock and no revision needs."""
-    keep, dry = _revisions(cli.text_of(values["revisions"])), bool(values["dry_run"])
+    keep, dry = cli.number_of(values, "revisions", MOST), bool(values["dry_run"])
     with supplied.opened(values) as m:
         freed = m.gc(dry_run=dry, revisions=keep)
     output.write(output.json_text(freed) + "\n" if values["json"] else _text(freed, dry=dry))
     return 0
-
-
-def _revisions(text: str | None) -> int | None:
-    if text is None:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) <= LONGEST and 0 < int(text) <= MOST):
-        raise UsageError(f"--revisions cannot be '{text[:40]}'", hint=f"give a whole number from 1 to {MOST:,}")
-    return int(text)
 
 
 def _text(freed: Freed, *, dry: bool) -> str:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from metier import cli
 from metier.cli import output
-from metier.errors import UsageError
 from metier.standard.names import one_line
 from metier.supplying.searching import MOST
 
@@ -21,7 +20,7 @@ def run(values: Values) -> int:
     """Show what remote sources offer; nothing found is exit code 1, nothing to ask is not."""
     operands = values["operands"]
     assert isinstance(operands, list)
-    words, limit = " ".join(operands), _limit(cli.text_of(values["limit"]))
+    words, limit = " ".join(operands), cli.number_of(values, "limit", MOST) or LIMIT
     with cli.library(values) as library:
         supply = library.settings.supply
         is_idle = not (supply.taps or supply.registries or library.seekers)
@@ -38,14 +37,6 @@ def run(values: Values) -> int:
     else:
         _show(found)
     return 0 if found.results or is_idle else 1
-
-
-def _limit(text: str | None) -> int:
-    if text is None:
-        return LIMIT
-    if not (text.isascii() and text.isdigit()) or len(text) > 9 or not 0 < int(text) <= MOST:
-        raise UsageError(f"--limit cannot be '{text[:40]}'", hint=f"give a whole number from 1 to {MOST}")
-    return int(text)
 
 
 def _document(found: Searched) -> dict[str, object]:

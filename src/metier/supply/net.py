@@ -130,7 +130,8 @@ class Client:
             hint = "supply.hosts lists those that may be reached" if self._hosts else "nobody named it; supply.hosts can"
             raise RefusedError(f"{shown(url.place)} may not be reached", hint=hint, code="host")
         if url.scheme != "https" and url.place not in self._private:
-            raise RefusedError(f"{shown(url.place)} is asked without encryption", hint="write https://", code="host")
+            raise RefusedError(f"{shown(url.place)} is asked without encryption", code="host",
+                               hint="write https://; a host of your own is named in supply.private_hosts")  # fmt: skip
 
     def _next(self, url: Url, location: str) -> Url:
         if not location:
