@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from metier.model import HEAD_BYTES
@@ -47,6 +48,16 @@ def test_the_quick_reader_agrees_with_the_full_one_whenever_it_answers(text: str
     assert full.error is None, full.error
     assert () == full.faults
     assert (full.value or {}) == quick[0]
+
+
+@pytest.mark.parametrize("length", [160, 161, 1000, 1001, 1023, 1024, 1025, 5000])
+@pytest.mark.parametrize("shape", ["{key}: x\n", "{key}:\n  a: b\n", "a:\n  {key}: x\n", "a: {{{key}: x}}\n", 'a: {{"{key}": "x"}}\n'])
+def test_a_key_too_long_for_yaml_is_left_to_the_full_reader(shape: str, length: int) -> None:
+    text = shape.format(key="k" * length)
+
+    quick, full = read_plain(text), events.load(text)
+
+    assert quick is None or (quick[0], None) == (full.value, full.error)
 
 
 @settings(max_examples=400)

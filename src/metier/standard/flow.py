@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 MAX_DEPTH = 8
 NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 """What YAML reads as nothing: it becomes an empty text."""
+LONGEST_KEY = 160
+"""YAML takes no key of more than 1,024 characters as written, of which an escaped one shows up to six times fewer here."""
 NOT_TEXT_KEYS = frozenset({"on", "off", "yes", "no", "true", "false", "null", "y", "n"})
 
 _FLOW_TOKEN = re.compile(
@@ -60,7 +62,7 @@ def _not_json(_word: str) -> Any:
 
 def _textual(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = {key: value if value.__class__ is str else _as_written(value) for key, value in pairs}
-    if len(found) != len(pairs):
+    if len(found) != len(pairs) or any(len(key) > LONGEST_KEY for key in found):
         raise NotPlainError
     return found
 
@@ -125,7 +127,7 @@ def _flow_map(tokens: list[tuple[str, str]], at: int, depth: int) -> tuple[dict[
         kind, key = tokens[at]
         if kind == "}":
             return found, at + 1
-        if kind != "key" or key in found or key.lower() in NOT_TEXT_KEYS or not key[:1].isalpha():
+        if kind != "key" or key in found or key.lower() in NOT_TEXT_KEYS or not key[:1].isalpha() or len(key) > LONGEST_KEY:
             raise NotPlainError
         found[key], at = _flow_value(tokens, at + 1, depth + 1)
         if at < len(tokens) and tokens[at][0] == ",":

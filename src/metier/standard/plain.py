@@ -16,11 +16,12 @@ UNUSUAL = re.compile("[^\\n\\x20-\\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff0
 """Characters that YAML forbids, or that break lines for some readers only, and tabs."""
 MAX_LINES = 1_000
 """A longer text is left to the full reader, which counts what it builds."""
-_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]*\Z")
+# YAML takes no key of more than 1,024 characters: a longer one is for the full reader to refuse.
+_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,999}\Z")
 _USUAL_KEYS = frozenset({"name", "description", "license", "version", "author", "allowed-tools", "compatibility", "homepage"})
 _MAY_CONTINUE = frozenset({"", " ", "-", "#"})
 """How a line begins that may belong to the value above it, or at least must be looked at."""
-_PAIR = re.compile(r"( *)([A-Za-z_][A-Za-z0-9_.\-]*):(?: +([^ ].*))?$")
+_PAIR = re.compile(r"( *)([A-Za-z_][A-Za-z0-9_.\-]{0,999}):(?: +([^ ].*))?$")
 _ITEM = re.compile(r"( *)- +([^ ].*)$")
 _DOUBLE = re.compile(r'"([^"\\]*(?:\\["\\/nt][^"\\]*)*)"$')
 _SINGLE = re.compile(r"'((?:[^']|'')*)'$")
