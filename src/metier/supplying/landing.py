@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from metier import recording
 from metier.errors import StoreError
 from metier.store.changing.disk import Switch
 from metier.supplies import Installed
@@ -75,10 +76,15 @@ def following(place: Place, pin: Pin, digest: str, local: str) -> tuple[tuple[Sw
     return tuple(found.values()), left
 
 
-def reported(library: Library, place: Place, one: Landing, what: str) -> Installed:
-    """Write down what was done, in the decisions and in the audit log."""
-    pin, path = one.after, deploying.working_of(place, one.after)
-    vouched(library, place, [(one.weighed, path)], what)
-    applying.record(library, what, "done", pin.name, pin.digest, path=path, origin=pin.source, ref=pin.ref, commit=pin.commit,
-                    verdict=pin.verdict.level, mode=one.mode)  # fmt: skip
-    return Installed(pin.name, pin.digest, path, one.mode, pin.targets)
+def reported(library: Library, place: Place, landings: Sequence[Landing], what: str) -> list[Installed]:
+    """Write down what was done, in the decisions and in the audit log, all at once."""
+    paths = [deploying.working_of(place, one.after) for one in landings]
+    vouched(library, place, [(one.weighed, path) for one, path in zip(landings, paths, strict=True)], what)
+    recording.note(library, [
+        recording.event(library, what, "done", name=pin.name, digest=pin.digest, path=path, origin=pin.source, ref=pin.ref,
+                        commit=pin.commit, verdict=pin.verdict.level, mode=mode)
+        for (_before, pin, _local, mode, _weighed), path in zip(landings, paths, strict=True)
+    ])  # fmt: skip
+    library.turned()  # now that it is written down who let them in
+    return [Installed(one.after.name, one.after.digest, path, one.mode, one.after.targets)
+            for one, path in zip(landings, paths, strict=True)]  # fmt: skip

@@ -211,8 +211,8 @@ def _settled(case: _Case, result: Combined, seen: str = "") -> Merging:
         others = [held for held in kept.state.pending if held.name != pin.name]
         notes = landing.land(library, place, kept, [one], changer, "merge", pending=others)
     _cleared(library, pending, seen)
-    installed = landing.reported(library, place, one, "merge")
-    return Merging(pin.name, "merged", "", (), (), Outcome(Plan(), (installed,), notes=tuple(notes)))
+    installed = landing.reported(library, place, [one], "merge")
+    return Merging(pin.name, "merged", "", (), (), Outcome(Plan(), tuple(installed), notes=tuple(notes)))
 
 
 def _local(ours: Version, place: Place, pin: Pin) -> str:

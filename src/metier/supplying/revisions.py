@@ -139,8 +139,8 @@ def _back(library: Library, pin: Pin, aim: Revision, local: str, weighed: Weighe
     step = Step(pin.name, "restore", pin.source, pin.path, pin.ref, aim.commit, aim.digest, local, len(files),
                 sum(file.size for file in files), weighed.tokens, decision.level, verdict.level, verdict.score,
                 verdict.findings[:TOP], decision.install, decision.reasons, pin.targets)  # fmt: skip
-    installed = landing.reported(library, place, one, "rollback")
-    return Outcome(Plan(update=(step,)), (installed,), notes=tuple(notes))
+    installed = landing.reported(library, place, [one], "rollback")
+    return Outcome(Plan(update=(step,)), tuple(installed), notes=tuple(notes))
 
 
 def _signed(library: Library, pin: Pin, aim: Revision) -> str:

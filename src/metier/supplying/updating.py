@@ -144,7 +144,7 @@ def _applied(library: Library, looked: _Looked, notes: list[str]) -> list[Instal
     for one in waiting:
         applying.record(library, "update", "held", one.pin.name, one.laid.digest, origin=one.pin.source,
                         commit=one.laid.origin.commit, reason="; ".join(one.reasons)[:500])  # fmt: skip
-    return [landing.reported(library, place, one, "update") for one in landings]
+    return landing.reported(library, place, landings, "update")
 
 
 def _stored(store: Store, one: Prospect) -> None:
