@@ -47,6 +47,7 @@ def add(library: Library, said: str, wish: Wish, consent: Callable[[Outcome], bo
         except (RefusedError, IntegrityError) as error:
             named = wish.name or ", ".join(wish.skills)
             _note_refusal(library, Refusal(named, (f"{error.code}: {error.message}",)), request, wish)
+            _forgotten(library, request, wish)
             raise
         steps, more = planned(library, place, offers, wish, asked=wish.dry_run or consent is not None)
         plan = Plan(add=tuple(s for s in steps if s.mode == "add"), update=tuple(s for s in steps if s.mode != "add"))
@@ -54,6 +55,8 @@ def add(library: Library, said: str, wish: Wish, consent: Callable[[Outcome], bo
         for one in refused:
             _note_refusal(library, one, request, wish)
         so_far = Outcome(plan, refused=refused)
+        if refused and not steps:
+            _forgotten(library, request, wish)
         if wish.dry_run or not steps or (consent is not None and not consent(so_far)):
             return so_far
         installed = _installed(library, place, offers, steps, wish, asked=consent is not None)
@@ -189,6 +192,14 @@ def _move(place: Place, kept: Kept, offer: Offer, step: Step) -> applying.Move:
     else:
         pin = pinning.pinned(place, offer.weighed, offer.laid, step.targets)
     return applying.Move(step.name, pin, deploying.switches(place, step.targets, step.digest, states), "add", before)
+
+
+def _forgotten(library: Library, request: Request, wish: Wish) -> None:
+    """Keep no copy of a repository of which nothing came in."""
+    if request.kind in {"git", "marketplace"} and not wish.dry_run:
+        from metier.supplying.sweeping import forget_repository  # few are refused
+
+        forget_repository(library, sources.canonical(request._replace(kind="git")))
 
 
 def _note_refusal(library: Library, refusal: Refusal, request: Request, wish: Wish) -> None:

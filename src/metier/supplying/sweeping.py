@@ -15,6 +15,7 @@ from metier.supply.lock import read_lock
 from metier.supply.state import read_state, state_bytes
 from metier.supplying import fetching, places
 from metier.supplying.merging import desks, is_untouched
+from metier.supplying.tapping import taps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -118,13 +119,24 @@ def _tidied(library: Library, known: Iterable[_Known]) -> None:
     _repositories(library, {pin.source for one in known for pin in one.pins or ()})
 
 
-def _repositories(library: Library, used: Iterable[str]) -> None:
-    """Remove our copies of repositories that no lock names; one that is being fetched stays."""
+def forget_repository(library: Library, source: str) -> None:
+    """Remove our copy of a repository of which nothing was let in, unless a lock or a tap names it: a refusal leaves no trace."""
+    try:
+        used = {pin.source for one in _known(library) for pin in one.pins or ()}
+        used |= {tap.source for tap in taps(library)}
+    except MetierError:
+        return  # whether anybody needs it cannot be told
+    if source not in used:
+        _repositories(library, (), cache_name(source))
+
+
+def _repositories(library: Library, used: Iterable[str], only: str = "") -> None:
+    """Remove our copies of repositories that no lock names, or `only` that one; one that is being fetched stays."""
     cache = f"{places.home_of(library)}/cache/git"
     wanted = {cache_name(source) for source in used}
     for name in disk.list_folder(cache).folders:
         own = name.partition(".")[0]  # a copy's history has its name, and its lock
-        if name.endswith(".git") and own not in wanted:
+        if name.endswith(".git") and own not in wanted and only in {"", own}:
             try:
                 with keeping.alone(f"{cache}/{own}.lock", 0.0):
                     _removed(library, f"{cache}/{name}")

@@ -725,3 +725,28 @@ def test_a_safe_skill_is_what_these_tests_call_safe(shop: Shop) -> None:
         found = {one.name: one.level for one in m.scan(str(shop.shelf))}
 
     assert {"safe": "safe", "caution": "caution", "dangerous": "dangerous"} == found
+
+
+@pytest.mark.parametrize(("tapped", "copies"), [(False, 0), (True, 1)])
+def test_of_a_repository_that_was_refused_no_copy_stays_unless_it_is_a_tap(shop: Shop, tapped: bool, copies: int) -> None:
+    repository = Repository(shop.base / "upstream")
+    repository.commit({"skills/bad/SKILL.md": document("bad", DANGEROUS)})
+    shop.configure(f"[supply]\ntaps = ['git+{repository.address}']\n" if tapped else "")
+
+    with shop.open() as m:
+        outcome = m.add(f"git+{repository.address}", force=True, consent=yes)
+
+    assert ([], ["bad"]) == names(outcome)
+    assert copies == len(list((shop.data / "cache/git").glob("*.git")))
+
+
+def test_the_copy_of_a_repository_stays_where_something_of_it_is_installed(shop: Shop) -> None:
+    repository = Repository(shop.base / "upstream")
+    repository.commit({"skills/pdf/SKILL.md": document("pdf"), "skills/bad/SKILL.md": document("bad", DANGEROUS)})
+
+    with shop.open() as m:
+        m.add(f"git+{repository.address}", skills=["pdf"], consent=yes)
+        refused = m.add(f"git+{repository.address}", skills=["bad"], consent=yes)
+
+    assert ["bad"] == [one.name for one in refused.refused]
+    assert 1 == len(list((shop.data / "cache/git").glob("*.git")))
