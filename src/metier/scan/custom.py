@@ -9,10 +9,9 @@ import hashlib
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from metier.closest import closest
 from metier.errors import ConfigError
 from metier.scan.rule import Hit, Rule
-from metier.settings import place_of
+from metier.settings import known_keys, wrong
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,12 +90,12 @@ def patterns_of(source: Source) -> Patterns:
 
 def read_rows(source: Source) -> tuple[Row, ...]:
     """Read the tables of a file of rules."""
-    _known_keys(source, source.values, ("rules",), "")
+    known_keys(source, source.values, ("rules",), "")
     tables = source.values.get("rules", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        raise _wrong(source, "rules", "must be a list of tables: [[rules]]")
+        raise wrong(source, "rules", "must be a list of tables: [[rules]]")
     if len(tables) > MOST_RULES:
-        raise _wrong(source, "rules", f"has {len(tables):,} rules; a file has at most {MOST_RULES:,}")
+        raise wrong(source, "rules", f"has {len(tables):,} rules; a file has at most {MOST_RULES:,}")
     rows = tuple(_row(source, table) for table in tables)
     seen: set[str] = set()
     for row in rows:
@@ -107,19 +106,19 @@ def read_rows(source: Source) -> tuple[Row, ...]:
 
 
 def _row(source: Source, table: Mapping[str, Any]) -> Row:
-    _known_keys(source, table, _KEYS, "rules.")
+    known_keys(source, table, _KEYS, "rules.")
     for key in _TEXTS:
         if not isinstance(table.get(key), str) or not table[key].strip():
-            raise _wrong(source, key, f"must be a text, in every rule{_about(table)}")
+            raise wrong(source, key, f"must be a text, in every rule{_about(table)}")
     if not table["id"].startswith(FIRST):
-        raise _wrong(source, "id", f"must begin with '{FIRST}', and '{table['id']}' does not")
+        raise wrong(source, "id", f"must begin with '{FIRST}', and '{table['id']}' does not")
     if table["severity"] not in SEVERITIES:
-        raise _wrong(source, "severity", f"must be one of {', '.join(SEVERITIES)}{_about(table)}")
+        raise wrong(source, "severity", f"must be one of {', '.join(SEVERITIES)}{_about(table)}")
     if table["category"] not in CATEGORIES:
-        raise _wrong(source, "category", f"must be one of {', '.join(CATEGORIES)}{_about(table)}")
+        raise wrong(source, "category", f"must be one of {', '.join(CATEGORIES)}{_about(table)}")
     files = table.get("files", [])
     if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
-        raise _wrong(source, "files", f"must be a list of texts{_about(table)}")
+        raise wrong(source, "files", f"must be a list of texts{_about(table)}")
     return Row(Rule(*(table[key].strip() for key in _TEXTS[:-1])), table["pattern"], tuple(files))
 
 
@@ -140,15 +139,3 @@ def digest_of(analyzer: Analyzer) -> str:
 
 def _about(table: Mapping[str, Any]) -> str:
     return f" (rule '{table['id']}')" if isinstance(table.get("id"), str) else ""
-
-
-def _known_keys(source: Source, values: Mapping[str, Any], known: tuple[str, ...], prefix: str) -> None:
-    for key in values:
-        if key not in known:
-            nearest = closest(key, known)
-            hint = f"did you mean '{prefix}{nearest}'?" if nearest else f"known keys: {', '.join(known)}"
-            raise ConfigError(f"unknown key '{prefix}{key}' at {place_of(source, key)}", hint=hint)
-
-
-def _wrong(source: Source, key: str, what: str) -> ConfigError:
-    return ConfigError(f"'{key}' at {place_of(source, key)} {what}", hint="see docs/reference/configuration.md")

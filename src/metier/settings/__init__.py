@@ -22,7 +22,7 @@ else:
     Layer = str
 
 __all__ = ["ELSEWHERE", "MOST_WEIGHT", "PROMPT_ORDER", "Layer", "Managing", "Prompting", "Routing", "Rule", "Settings", "Source",
-           "Supply", "merge", "place_of"]  # fmt: skip
+           "Supply", "known_keys", "merge", "place_of", "wrong"]  # fmt: skip
 
 
 class Rule(NamedTuple):
@@ -110,7 +110,7 @@ def merge(sources: Iterable[Source], session_rules: tuple[Rule, ...] = ()) -> Se
 
 
 def _laid(settings: Settings, source: Source) -> Settings:
-    _known_keys(source, source.values, _TOP, "")
+    known_keys(source, source.values, _TOP, "")
     changes: dict[str, Any] = {}
     for key, value in source.values.items():
         if key == "skills":
@@ -139,7 +139,7 @@ def _secrets(settings: Settings, source: Source, value: Any) -> dict[str, Any]:
 def _inside(source: Source, table: str, value: Any, readers: Mapping[str, Any]) -> dict[str, Any]:
     """Read a table whose keys each have a reader."""
     _table(source, table, value)
-    _known_keys(source, value, tuple(readers), f"{table}.")
+    known_keys(source, value, tuple(readers), f"{table}.")
     return {key: readers[key](source, key, item) for key, item in value.items()}
 
 
@@ -155,7 +155,7 @@ def _flat(source: Source, value: Any, prefix: str = "") -> dict[str, str]:
         elif isinstance(item, (str, int, float)):
             found[prefix + key] = str(item)
         else:
-            raise _wrong(source, key, "must be a text, a number or a flag")
+            raise wrong(source, key, "must be a text, a number or a flag")
     return found
 
 
@@ -189,7 +189,7 @@ def _narrowed(settings: Settings, source: Source) -> Settings:
 
 def _skills(settings: Settings, source: Source, value: Any) -> dict[str, Any]:
     _table(source, "skills", value)
-    _known_keys(source, value, _SKILLS, "skills.")
+    known_keys(source, value, _SKILLS, "skills.")
     changes: dict[str, Any] = {}
     if "disabled" in value:
         changes["disabled"] = settings.disabled + _words(source, "disabled", value["disabled"])
@@ -208,14 +208,14 @@ def _skills(settings: Settings, source: Source, value: Any) -> dict[str, Any]:
 
 def _rules(source: Source, value: Any) -> tuple[Rule, ...]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise _wrong(source, "config", "must be a list of tables: [[skills.config]]")
+        raise wrong(source, "config", "must be a list of tables: [[skills.config]]")
     rules: dict[tuple[str, str], Rule] = {}
     for item in value:
-        _known_keys(source, item, _RULE, "skills.config.")
+        known_keys(source, item, _RULE, "skills.config.")
         path, name = str(item.get("path", "")).strip(), str(item.get("name", "")).strip()
         if bool(path) == bool(name):
             problem = "gives both a path and a name" if path else "gives neither a path nor a name"
-            raise _wrong(source, "config", f"{problem}: exactly one selects the skills")
+            raise wrong(source, "config", f"{problem}: exactly one selects the skills")
         rule = Rule(_flag(source, "enabled", item.get("enabled", True)), path, name, source.path)
         rules.pop((path, name), None)
         rules[path, name] = rule
@@ -224,31 +224,31 @@ def _rules(source: Source, value: Any) -> tuple[Rule, ...]:
 
 def _scan(source: Source, value: Any) -> tuple[tuple[str, str], ...]:
     _table(source, "scan", value)
-    _known_keys(source, value, _SCAN, "scan.")
+    known_keys(source, value, _SCAN, "scan.")
     return tuple((source.path, file) for file in _words(source, "rules", value.get("rules", [])))
 
 
 def _limits(limits: Limits, source: Source, value: Any) -> Limits:
     _table(source, "limits", value)
-    _known_keys(source, value, Limits._fields, "limits.")
+    known_keys(source, value, Limits._fields, "limits.")
     return limits._replace(**{key: _number(source, key, number) for key, number in value.items()})
 
 
 def _words(source: Source, key: str, value: Any) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise _wrong(source, key, "must be a list of texts")
+        raise wrong(source, key, "must be a list of texts")
     return tuple(value)
 
 
 def _text(source: Source, key: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise _wrong(source, key, "must be a text")
+        raise wrong(source, key, "must be a text")
     return value
 
 
 def _flag(source: Source, key: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise _wrong(source, key, "must be true or false")
+        raise wrong(source, key, "must be true or false")
     return value
 
 
@@ -256,25 +256,25 @@ def _scopes(source: Source, key: str, value: Any) -> tuple[Scope, ...]:
     words = _words(source, key, value)
     known = tuple(scope for word in words for scope in SCOPES if scope == word)
     if len(known) != len(words):
-        raise _wrong(source, key, f"must be a list of scopes: {', '.join(SCOPES)}")
+        raise wrong(source, key, f"must be a list of scopes: {', '.join(SCOPES)}")
     return known + tuple(scope for scope in SCOPES if scope not in known)
 
 
 def _collision(source: Source, key: str, value: Any) -> str:
     if value not in _COLLISIONS:
-        raise _wrong(source, key, "must be 'first' or 'refuse'")
+        raise wrong(source, key, "must be 'first' or 'refuse'")
     return str(value)
 
 
 def _number(source: Source, key: str, value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise _wrong(source, key, "must be a whole number above zero")
+        raise wrong(source, key, "must be a whole number above zero")
     return value
 
 
 def _weight(source: Source, key: str, value: Any) -> float:
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value <= MOST_WEIGHT:
-        raise _wrong(source, key, f"must be a number from 0 to {MOST_WEIGHT}")
+        raise wrong(source, key, f"must be a number from 0 to {MOST_WEIGHT}")
     return float(value)
 
 
@@ -296,7 +296,7 @@ def _moments(source: Source, key: str, value: Any) -> tuple[tuple[str, str], ...
 def _one_of(*known: str) -> Callable[[Source, str, Any], str]:
     def read(source: Source, key: str, value: Any) -> str:
         if value not in known:
-            raise _wrong(source, key, f"must be one of: {', '.join(known)}")
+            raise wrong(source, key, f"must be one of: {', '.join(known)}")
         return str(value)
 
     return read
@@ -322,10 +322,11 @@ _READERS: dict[str, Any] = {
 
 def _table(source: Source, key: str, value: Any) -> None:
     if not isinstance(value, dict):
-        raise _wrong(source, key, "must be a table")
+        raise wrong(source, key, "must be a table")
 
 
-def _known_keys(source: Source, values: Mapping[str, Any], known: tuple[str, ...], prefix: str) -> None:
+def known_keys(source: Source, values: Mapping[str, Any], known: tuple[str, ...], prefix: str) -> None:
+    """Refuse a key that a table does not have, with the nearest one that it has."""
     for key in values:
         if key not in known:
             nearest = closest(key, known)
@@ -333,7 +334,8 @@ def _known_keys(source: Source, values: Mapping[str, Any], known: tuple[str, ...
             raise ConfigError(f"unknown key '{prefix}{key}' at {place_of(source, key)}", hint=hint)
 
 
-def _wrong(source: Source, key: str, what: str) -> ConfigError:
+def wrong(source: Source, key: str, what: str) -> ConfigError:
+    """Make the error for a value that a key cannot have, with its place."""
     return ConfigError(f"'{key}' at {place_of(source, key)} {what}", hint="see docs/reference/configuration.md")
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from metier.closest import closest
 from metier.errors import ConfigError
 from metier.model import Problem
-from metier.settings import place_of
+from metier.settings import known_keys, wrong
 from metier.trust.levels import LEVELS, least, rank, repository
 from metier.trust.policy import ACTIONS, PHASES, PRESETS, VERDICTS, Override, Policy, tightened
 from metier.trust.waivers import Waiver, day_of
@@ -38,8 +37,8 @@ def read_trust(values: Any, source: Source, policy: Policy | None = None) -> Pol
     policy = policy or Policy()
     try:
         if not isinstance(values, dict):
-            raise _wrong(source, "trust", "must be a table")
-        _known_keys(source, values, _TOP, "trust.")
+            raise wrong(source, "trust", "must be a table")
+        known_keys(source, values, _TOP, "trust.")
     except ConfigError as error:
         return _or_report(policy, source, error)
     for key, value in values.items():
@@ -99,9 +98,9 @@ def _preset(policy: Policy, source: Source, value: Any) -> Policy:
 
 def _sources(policy: Policy, source: Source, value: Any) -> Policy:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise _wrong(source, "trusted_sources", "must be a list of repositories")
+        raise wrong(source, "trusted_sources", "must be a list of repositories")
     if vague := [item for item in value if not repository(item)]:
-        raise _wrong(source, "trusted_sources", f"must name whole repositories, such as 'owner/skills', not '{vague[0]}'")
+        raise wrong(source, "trusted_sources", f"must name whole repositories, such as 'owner/skills', not '{vague[0]}'")
     allowed = policy.trusted_sources if source.layer == "project" else policy.bounds.trusted_sources
     kept = tuple(item for item in value if allowed is None or item in allowed)
     for item in value:
@@ -125,7 +124,7 @@ def _rules(policy: Policy, source: Source, value: Any) -> Policy:
 
 
 def _override(source: Source, item: Mapping[str, Any]) -> Override:
-    _known_keys(source, item, _RULE, "trust.rules.")
+    known_keys(source, item, _RULE, "trust.rules.")
     words = {key: _one_of(source, key, item.get(key), known) for key, known in zip(_RULE, _WORDS, strict=True)}
     return Override(**words)  # type: ignore[arg-type]  # each word was found among those of its type
 
@@ -149,11 +148,11 @@ def _waivers(policy: Policy, source: Source, value: Any) -> Policy:
 
 
 def _waiver(source: Source, item: Mapping[str, Any]) -> Waiver:
-    _known_keys(source, item, _WAIVER, "trust.waivers.")
+    known_keys(source, item, _WAIVER, "trust.waivers.")
     texts = {key: _text(source, key, value) for key, value in item.items() if key != "expires"}
     waiver = Waiver(**{"reason": "", **texts}, expires=_day(source, item.get("expires", "")), told_by=source.path)
     if bool(waiver.fingerprint) == bool(waiver.rule):
-        raise _wrong(source, "waivers", "must give exactly one of fingerprint and rule for each waiver")
+        raise wrong(source, "waivers", "must give exactly one of fingerprint and rule for each waiver")
     return waiver
 
 
@@ -161,7 +160,7 @@ def _day(source: Source, value: Any) -> str:
     """Read a date that TOML has read already, or one in quotes."""
     text = value if isinstance(value, str) else str(value.isoformat()) if hasattr(value, "isoformat") else None
     if text is None or (text and (len(text) != 10 or day_of(text) is None)):
-        raise _wrong(source, "expires", "must be a date: YYYY-MM-DD")
+        raise wrong(source, "expires", "must be a date: YYYY-MM-DD")
     return text
 
 
@@ -179,30 +178,18 @@ _READERS: dict[str, Callable[[Policy, Source, Any], Policy]] = {
 
 def _tables(source: Source, key: str, value: Any) -> list[Mapping[str, Any]]:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise _wrong(source, key, f"must be a list of tables: [[trust.{key}]]")
+        raise wrong(source, key, f"must be a list of tables: [[trust.{key}]]")
     return value
 
 
 def _text(source: Source, key: str, value: Any) -> str:
     if not isinstance(value, str):
-        raise _wrong(source, key, "must be a text")
+        raise wrong(source, key, "must be a text")
     return value.strip()
 
 
 def _one_of(source: Source, key: str, value: Any, known: Iterable[str]) -> str:
     words = tuple(known)
     if not isinstance(value, str) or value not in words:
-        raise _wrong(source, key, f"must be one of {', '.join(words)}")
+        raise wrong(source, key, f"must be one of {', '.join(words)}")
     return value
-
-
-def _known_keys(source: Source, values: Mapping[str, Any], known: tuple[str, ...], prefix: str) -> None:
-    for key in values:
-        if key not in known:
-            nearest = closest(key, known)
-            hint = f"did you mean '{prefix}{nearest}'?" if nearest else f"known keys: {', '.join(known)}"
-            raise ConfigError(f"unknown key '{prefix}{key}' at {place_of(source, key)}", hint=hint)
-
-
-def _wrong(source: Source, key: str, what: str) -> ConfigError:
-    return ConfigError(f"'{key}' at {place_of(source, key)} {what}", hint="see docs/reference/configuration.md")
