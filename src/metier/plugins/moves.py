@@ -1,0 +1,201 @@
+"""How a mirrored plugin stands: what enabling, pausing, disabling and adopting write down, as values.
+
+Nothing here looks at a disk or decides about trust. Each function takes the ledger from one sound state to the next, so a walk
+over them at random can be held against a simple model.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from metier.errors import NotFoundError, UsageError
+from metier.mirrors import Binding, Plugin, Provenance, Skill, Version
+from metier.plugins.ledger import FIRST
+
+if TYPE_CHECKING:
+    from metier.mirrors import MergeMode, PluginStatus
+    from metier.plugins.ledger import Ledger
+    from metier.supplies import Target
+
+OPEN = frozenset({"open", "accepted"})
+"""What still waits."""
+WAITING = frozenset({"update_pending", "new", "removed"})
+"""The skills on whose account a plugin is not synced."""
+
+
+class Tree(NamedTuple):
+    """A tree, and the hashes of its SKILL.md and of the body of that."""
+
+    digest: str
+    content_hash: str = ""
+    summary_hash: str = ""
+
+
+class Seen(NamedTuple):
+    """What a plugin ships now as one of its skills."""
+
+    path: str
+    tree: Tree
+
+
+# --- who owns what
+
+
+def owned_by(plugin_id: str) -> str:
+    """Give the owner's name of a plugin."""
+    return f"plugin:{plugin_id}"
+
+
+def conflict(ledger: Ledger, plugin_id: str, name: str) -> str:
+    """Say who else owns a skill that a plugin ships; nothing where nobody does (BE-4, and BE-6 put right)."""
+    skill = ledger.skills.get(name)
+    if skill is None or skill.owner == owned_by(plugin_id) or is_retired(skill):
+        return ""
+    whose = f"it belongs to the {skill.owner.replace(':', ' ', 1)}" if skill.owner != "user" else "it is your own"
+    return f"Skill ownership conflict: {name} ({whose})"
+
+
+def is_retired(skill: Skill) -> bool:
+    """Tell whether a skill was let go when its plugin no longer shipped it: its versions are kept, and its name is free."""
+    return skill.status == "disabled" and skill.why.startswith("plugin_removed:")
+
+
+def is_adopted(ledger: Ledger, plugin_id: str, name: str) -> bool:
+    """Tell whether a skill was this plugin's and is the user's own now: its plugin's updates are no longer offered."""
+    skill = ledger.skills.get(name)
+    return skill is not None and skill.owner == "user" and skill.lineage == f"adopted_from_plugin:{plugin_id}"
+
+
+def known(ledger: Ledger, plugin_id: str) -> Plugin:
+    """Give a plugin that was enabled here once (BE-23)."""
+    plugin = ledger.plugins.get(plugin_id)
+    if plugin is None:
+        raise NotFoundError(f"Unknown plugin state: {plugin_id}", hint="'metier plugin list' shows all")
+    return plugin
+
+
+def bound(ledger: Ledger, plugin_id: str, name: str) -> Binding:
+    """Give how a skill stands to its plugin (BE-23)."""
+    binding = known(ledger, plugin_id).binding(name)
+    if binding is None:
+        raise NotFoundError(f"Plugin skill binding not found: {plugin_id}/{name}", hint="'metier plugin list' shows its skills")
+    return binding
+
+
+def bound_to(ledger: Ledger, plugin_id: str, name: str) -> bool:
+    """Tell whether a skill was taken over from a plugin and is still bound to it."""
+    binding = known(ledger, plugin_id).binding(name)
+    return binding is not None and bool(binding.accepted) and name in ledger.skills
+
+
+# --- enabling
+
+
+def mirrored(ledger: Ledger, plugin_id: str, name: str, seen: Seen, targets: tuple[Target, ...], at: str) -> Version:
+    """Take a skill over as its plugin ships it: a version without a parent, accepted as observed (BE-5, BE-8, BE-11)."""
+    plugin, owner = ledger.plugins[plugin_id], owned_by(plugin_id)
+    before = ledger.skills.get(name)
+    versions = before.versions if before is not None else ()
+    ledger.skill(Skill(name, owner, owner, "active", "", "", targets, versions))
+    why = f"mirrored from {plugin_id} {plugin.installed_version}".rstrip()
+    made = ledger.version(name, Version(FIRST, *seen.tree, "", owner, why, "published", at, provenance(plugin, seen, "mirror")))
+    ledger.binding(plugin_id, Binding(name, seen.path, seen.tree.digest, seen.tree.digest, made.version, "synced"))
+    return made
+
+
+def restored(ledger: Ledger, plugin_id: str, name: str) -> Version:
+    """Bring a disabled skill back as it was, edits and all (BE-7 put right); give the version to put in place."""
+    skill = ledger.skills[name]
+    ledger.skill(skill._replace(status="active", why="", owner=owned_by(plugin_id)))
+    return ledger.current(name)
+
+
+def settled(ledger: Ledger, plugin_id: str, version: str = "", commit: str = "") -> None:
+    """Work out a plugin's status from its skills: it is synced only when every one of them is (BE-16, BE-19 put right)."""
+    plugin = ledger.plugins[plugin_id]
+    if version:
+        plugin = plugin._replace(installed_version=version)
+    if commit:
+        plugin = plugin._replace(commit=commit)
+    status: PluginStatus = plugin.status
+    if plugin.enabled and status != "paused":
+        status = "update_pending" if any(one.status in WAITING for one in plugin.skills) else "synced"
+    ledger.plugin(plugin._replace(status=status))
+
+
+# --- standing
+
+
+def missing(ledger: Ledger, plugin_id: str) -> None:
+    """Note that a plugin's manifest is gone; its skills stay as they are (BE-12)."""
+    ledger.plugin(ledger.plugins[plugin_id]._replace(status="missing"))
+
+
+def paused(ledger: Ledger, plugin_id: str) -> None:
+    """Leave a plugin's skills alone for a while (BE-20)."""
+    plugin = known(ledger, plugin_id)
+    if not plugin.enabled:
+        raise UsageError(f"'{plugin_id}' is not enabled", hint=f"metier plugin enable {plugin_id}")
+    ledger.plugin(plugin._replace(status="paused"))
+
+
+def resumed(ledger: Ledger, plugin_id: str) -> None:
+    """Go on with a plugin that was paused (BE-20)."""
+    plugin = known(ledger, plugin_id)
+    if not plugin.enabled:
+        raise UsageError(f"'{plugin_id}' is not enabled", hint=f"metier plugin enable {plugin_id}")
+    ledger.plugin(plugin._replace(status="synced"))
+    settled(ledger, plugin_id)
+
+
+def disabled(ledger: Ledger, plugin_id: str, at: str) -> list[str]:
+    """Disable every skill of a plugin, with the reason; give their names (BE-21). What waits is superseded, not lost."""
+    plugin = known(ledger, plugin_id)
+    names = [one.skill for one in plugin.skills if one.skill in ledger.skills and ledger.skills[one.skill].status == "active"]
+    for name in names:
+        ledger.skill(ledger.skills[name]._replace(status="disabled", why=f"plugin_disabled:{plugin_id}"))
+    for one in plugin.skills:
+        withdraw(ledger, one.pending, f"plugin_disabled:{plugin_id}", "", at)
+    left = tuple(one._replace(pending="", status="synced") for one in plugin.skills if one.accepted)
+    ledger.plugin(plugin._replace(enabled=False, status="disabled", skills=left))
+    return names
+
+
+def adopted(ledger: Ledger, plugin_id: str, name: str, at: str) -> None:
+    """Make a skill the user's own; its lineage is kept. With the last one the plugin is adopted as a whole (BE-22)."""
+    binding = bound(ledger, plugin_id, name)
+    skill = ledger.skills.get(name)
+    if skill is None or not binding.accepted:
+        raise UsageError(f"'{name}' is not here yet: it waits for your yes", hint=f"metier review accept {binding.pending}")
+    withdraw(ledger, binding.pending, "it was adopted", "", at)
+    ledger.skill(skill._replace(owner="user", lineage=f"adopted_from_plugin:{plugin_id}", status="active", why=""))
+    unbound(ledger, plugin_id, name)
+    plugin = ledger.plugins[plugin_id]
+    if not any(one.accepted for one in plugin.skills):
+        for one in plugin.skills:
+            withdraw(ledger, one.pending, "its plugin was adopted", "", at)
+        ledger.plugin(plugin._replace(enabled=False, status="adopted", skills=()))
+    else:
+        settled(ledger, plugin_id)
+
+
+def unbound(ledger: Ledger, plugin_id: str, name: str) -> None:
+    """Part a skill from its plugin."""
+    plugin = ledger.plugins[plugin_id]
+    ledger.plugin(plugin._replace(skills=tuple(one for one in plugin.skills if one.skill != name)))
+
+
+# --- small parts
+
+
+def provenance(plugin: Plugin, seen: Seen, mode: MergeMode, version: str = "") -> Provenance:
+    """Say where a version is from (BE-9)."""
+    return Provenance("plugin", plugin.plugin_id, version or plugin.installed_version, seen.path, seen.tree.content_hash,
+                      seen.tree.digest, mode)  # fmt: skip
+
+
+def withdraw(ledger: Ledger, ident: str, reason: str, replacement: str, at: str) -> None:
+    """Supersede a candidate that waits; it stays in the queue's history, with what came in its place."""
+    candidate = ledger.candidates.get(ident)
+    if candidate is not None and candidate.status in OPEN:
+        ledger.candidate(candidate._replace(status="superseded", reason=reason, decided_at=at, replaced_by=replacement))
