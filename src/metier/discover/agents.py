@@ -44,6 +44,8 @@ class Agent(NamedTuple):
     product: str = ""
     plugins: tuple[str, ...] = ()
     """Where installed plugins are kept."""
+    markets: tuple[str, ...] = ()
+    """Where the marketplaces that were added are kept, each in a folder of its own."""
     aliases: tuple[str, ...] = ()
     home_marker: tuple[str, ...] = ()
     """Any of these existing says that the agent is installed; none where all its folders are shared with others."""
@@ -83,7 +85,7 @@ AGENTS: tuple[Agent, ...] = (
     _row("universal", "Universal convention", f".agents ~/.agents {_CONFIG}/agents", "agents", reach="ancestors"),
     _row("claude-code", "Claude Code", f"/etc/claude-code/.claude {_CLAUDE} .claude", "claude",
          "enterprise skills beat personal skills, and personal skills beat project skills; .agents is not read",
-         reach="ancestors")._replace(plugins=(f"{_CLAUDE}/plugins/cache",)),
+         reach="ancestors")._replace(plugins=(f"{_CLAUDE}/plugins/cache",), markets=(f"{_CLAUDE}/plugins/marketplaces",)),
     Agent(
         "codex", "Codex",
         (

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import Any, NamedTuple
 
 from metier.model import MANIFESTS, Diagnostic
 from metier.standard.names import one_line
 
 MAX_BYTES = 256 * 1024
+MAX_NAME = 128
+MAX_TOLD = 5
 SCHEMA = "https://agent-plugins.org/"
 """What `$schema` begins with in a bare `plugin.json`; without it the file belongs to somebody else."""
 
 _FORMATS = dict(zip(MANIFESTS, ("codex", "claude", "cursor", "agent-plugins"), strict=True))
 _BARE = MANIFESTS[-1]
+SCHEMAS = (f"{SCHEMA}schemas/1.0.0/plugin.schema.json",)
+"""The versions of Agent Plugins that are known here."""
+NAME = re.compile(r"[a-z0-9.-]{1,64}\Z")
+"""What an Agent Plugin may be called."""
+FIELDS = frozenset({
+    "$schema", "name", "version", "description", "author", "homepage", "repository", "license", "keywords", "extensions",
+})  # fmt: skip
+"""All that an Agent Plugin may say; whatever else a vendor has to say goes into `extensions`."""
 
 
 class Manifest(NamedTuple):
@@ -24,6 +35,8 @@ class Manifest(NamedTuple):
     description: str
     skills: tuple[str, ...]
     format: str
+    problems: tuple[str, ...] = ()
+    """What its format does not allow; it is a plugin all the same."""
 
 
 def read_manifest(data: bytes, where: str, folder: str) -> Manifest | Diagnostic | None:
@@ -44,7 +57,22 @@ def read_manifest(data: bytes, where: str, folder: str) -> Manifest | Diagnostic
         # Agent Plugins fixes the place of skills, so a list there means nothing.
         skills=() if where == _BARE else _paths(fields.get("skills")),
         format=_FORMATS.get(where, "agent-plugins"),
+        problems=_problems(fields) if where == _BARE else (),
     )
+
+
+def _problems(fields: dict[str, Any]) -> tuple[str, ...]:
+    """Hold an Agent Plugins manifest against its closed list of fields."""
+    found = []
+    if fields.get("$schema") not in SCHEMAS:
+        found.append("its $schema is of a version that is not known here")
+    if not NAME.match(_text(fields.get("name"))):
+        found.append("its name is not 1 to 64 of a-z, 0-9, '.' and '-'")
+    unknown = sorted("".join(filter(str.isprintable, one_line(key[:MAX_NAME]))) for key in fields if key not in FIELDS)
+    if unknown:
+        more = f" and {len(unknown) - MAX_TOLD} more" if len(unknown) > MAX_TOLD else ""
+        found.append(f"fields that Agent Plugins does not have: {', '.join(unknown[:MAX_TOLD])}{more}")
+    return tuple(found)
 
 
 def _object(data: bytes) -> tuple[dict[str, Any], str]:

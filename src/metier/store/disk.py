@@ -116,6 +116,14 @@ class Store:
         """Give where this machine fetched these bytes from: source, ref and commit, sorted."""
         return tuple(sorted(self._noted(digest))) if layout.is_digest(digest) else ()
 
+    def drop(self, digests: Iterable[str]) -> None:
+        """Take trees back that nobody was told of; their bytes go with the next sweep."""
+        with self._writing("cannot take trees back"):
+            for path in map(layout.tree_path, digests):
+                if os.path.lexists(f"{self.folder}/{path}"):
+                    self._drop(path, dry_run=False)
+            self._last = "", {}
+
     def sweep(self, keep: Iterable[str], *, dry_run: bool = False) -> Freed:
         """Remove trees that are not kept, then blobs that no kept tree names. To be called where no change is under way.
 

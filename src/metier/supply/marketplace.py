@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import posixpath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metier.errors import MetierError, UsageError
-from metier.model import MANIFEST_BYTES, MANIFESTS
 from metier.standard.names import one_line
-from metier.standard.plugin import Manifest, read_manifest
 from metier.supply import sources
+from metier.supply.manifests import Broken, Plugin, folders_of, holder, is_plain, joined, manifests_in, odd, own, usual
 from metier.supply.naming import HASH, checked_path, checked_ref
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from metier.standard.plugin import Manifest
     from metier.supplies import Item, Request
 
     Read = Callable[[Sequence[Item]], Mapping[str, bytes]]
@@ -24,20 +23,17 @@ MARKETS = (".agents/plugins/marketplace.json", ".claude-plugin/marketplace.json"
 """Where a marketplace's list may lie, in the order they are tried."""
 MAX_BYTES = 1024 * 1024
 MAX_PLUGINS = 2_000
-MAX_MANIFESTS = 2_000
 MAX_SKILLS = 1_000
 """How many skills one plugin may list."""
 
 
-class Plugin(NamedTuple):
-    """One plugin: the folders of this source that its skills lie in, or the sources that hold them."""
+class Named(NamedTuple):
+    """An entry of a list, for a plugin in the same source."""
 
-    name: str
-    skills: tuple[str, ...] = ()
-    elsewhere: tuple[Request, ...] = ()
-    description: str = ""
-    version: str = ""
-    problems: tuple[str, ...] = ()
+    choices: tuple[str, ...]
+    """The folders that it may mean, the first that is there counts."""
+    skills: tuple[str, ...]
+    strict: bool
 
 
 class Market(NamedTuple):
@@ -48,6 +44,13 @@ class Market(NamedTuple):
     renames: Mapping[str, str]
     """Old names of plugins, with the new."""
     notes: tuple[str, ...] = ()
+    listed: bool = False
+    """Whether there is a list; else each plugin speaks for itself."""
+    where: str = ""
+    """The file with the list."""
+    own: Plugin | None = None
+    """What lies at the top with a manifest of its own, and is not on the list."""
+    broken: tuple[Broken, ...] = ()
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -78,19 +81,40 @@ class Market(NamedTuple):
 def marketplace_in(items: Sequence[Item], read: Read, below: str = "") -> Market | None:
     """Read the marketplace of a source, or else the manifests of plugins in it; None when it has neither."""
     at = f"{below}/" if below else ""
-    files = {item.path: item for item in items if item.path.endswith(".json") and item.mode in {"file", "exec"}}
+    files = {item.path: item for item in items if item.path.endswith(".json")}
+    unread = [files[at + where] for where in MARKETS if at + where in files]
+    strange = tuple(odd(item) for item in unread if not is_plain(item))
     for where in MARKETS:
         item = files.get(at + where)
-        if item is None:
+        if item is None or not is_plain(item):
             continue
-        fields, problem = _object(read([item]).get(item.path))
-        if not problem and not isinstance(fields.get("plugins"), list):
-            problem = "it has no list of plugins"
+        fields, problem = _list(read([item]).get(item.path))
         if not problem:
-            return _Listing(fields, below, items, files, read).market()
-        return Market("", (), {}, (f"{at}{where} ignored: {problem}",))
-    plugins = _plugins(files, read, _folders(items))
-    return Market(plugins[0].name, plugins, {}) if plugins else None
+            market = _Listing(fields, below, items, files, read).market()
+            return market._replace(where=at + where, broken=(*strange, *market.broken))
+        fault = Broken(at + where, "malformed", problem)
+        notes = (f"{at}{where} ignored: {problem}",)
+        return Market("", (), {}, notes, listed=True, where=at + where, broken=(*strange, fault))
+    manifests, broken = manifests_in(files, read)
+    places, broken = folders_of(items), (*strange, *broken)
+    plugins = tuple(own(folder, manifest, places) for folder, manifest in sorted(manifests.items()))
+    return Market(plugins[0].name if plugins else "", plugins, {}, broken=broken) if plugins or broken else None
+
+
+def named_in(data: bytes, below: str) -> tuple[Named, ...]:
+    """Give the folders of this source that a list leads to: what there is to look at before it can be read."""
+    fields, problem = _list(data)
+    if problem:
+        return ()
+    root = _root_of(fields)
+    entries = [entry for entry in fields["plugins"][:MAX_PLUGINS] if isinstance(entry, dict)]
+    paths = [(_local(entry), entry) for entry in entries]
+    inside = [(_inside(path), entry) for path, entry in paths if path is not None]
+    return tuple(
+        Named(_choices(below, root, path), _places(entry, None)[0], entry.get("strict") is not False)
+        for path, entry in inside
+        if path is not None
+    )
 
 
 # --- a marketplace's own list
@@ -101,11 +125,8 @@ class _Listing:
 
     def __init__(self, fields: dict[str, Any], below: str, items: Sequence[Item], files: Mapping[str, Item], read: Read) -> None:
         self.fields, self.below, self.files = fields, below, files
-        self.folders = _folders(items)
-        metadata = fields.get("metadata")
-        root = metadata.get("pluginRoot") if isinstance(metadata, dict) else None
-        self.root = _inside(root) or ""
-        self.manifests = _manifests(files, read)
+        self.folders, self.root = folders_of(items), _root_of(fields)
+        self.manifests, self.broken = manifests_in(files, read)
 
     def market(self) -> Market:
         """Read every plugin of the list."""
@@ -117,17 +138,23 @@ class _Listing:
         renames = self.fields.get("renames")
         pairs = list(renames.items())[:MAX_PLUGINS] if isinstance(renames, dict) else []
         known = {_text(old): _text(new) for old, new in pairs if isinstance(new, str)}
-        return Market(_text(self.fields.get("name")), tuple(plugins), known, tuple(notes))
+        at = {plugin.folder for plugin in plugins if not plugin.elsewhere}
+        top = self.manifests.get(self.below) if self.below not in at else None
+        # What is wrong elsewhere in the source is nothing to this list.
+        broken = tuple(one for one in self.broken if holder(one.path) in {self.below, *at})
+        return Market(_text(self.fields.get("name")), tuple(plugins), known, tuple(notes), listed=True,
+                      own=own(self.below, top, self.folders) if top else None, broken=broken)  # fmt: skip
 
     def plugin(self, entry: dict[str, Any]) -> Plugin:
         """Read one entry; whatever is wrong with it is its own problem."""
-        plugin = Plugin(_text(entry.get("name")) or "?", (), (), _text(entry.get("description")), _text(entry.get("version")))
-        source = entry.get("source", "./")
-        path = source if isinstance(source, str) else source.get("path") if isinstance(source, dict) else None
-        if isinstance(source, str) and "://" in source:
-            source = {"source": "url", "url": source}
-        if isinstance(source, str) or (isinstance(source, dict) and source.get("source") == "local"):
+        plugin = Plugin(_text(entry.get("name")) or "?", (), (), _text(entry.get("description")), _text(entry.get("version")),
+                        strict=entry.get("strict") is not False)  # fmt: skip
+        path = _local(entry)
+        if path is not None:
             return self.local(plugin, path, entry)
+        source = entry.get("source")
+        if isinstance(source, str):
+            source = {"source": "url", "url": source}
         if not isinstance(source, dict):
             return plugin._replace(problems=("its source is neither a path nor an object",))
         return _remote(plugin, source, entry)
@@ -137,22 +164,22 @@ class _Listing:
         inside = _inside(path)
         if inside is None:
             return plugin._replace(problems=("its source leaves the marketplace",))
-        choices = [_joined(self.below, self.root, inside), _joined(self.below, inside)]
+        choices = _choices(self.below, self.root, inside)
         folder = next((choice for choice in choices if not choice or choice in self.folders), None)
         if folder is None:
             return plugin._replace(problems=(f"there is no folder {inside}",))
-        manifest = self.manifests.get(folder) if entry.get("strict") is not False else None
+        manifest = self.manifests.get(folder) if plugin.strict else None
         places, problems = _places(entry, manifest)
+        plugin = plugin._replace(folder=folder)
         if manifest is not None:
-            said = plugin.description or manifest.description
-            plugin = plugin._replace(description=said, version=plugin.version or manifest.version)
-        return plugin._replace(skills=self.existing(folder, places), problems=problems)
-
-    def existing(self, folder: str, places: tuple[str, ...]) -> tuple[str, ...]:
-        """Give the folders that a plugin's skills lie in: the declared ones, else the usual place, else its own folder."""
-        if places:
-            return tuple(dict.fromkeys(_joined(folder, place) for place in places))
-        return _usual(folder, self.folders)
+            said, version = plugin.description or manifest.description, plugin.version or manifest.version
+            problems = (*problems, *manifest.problems)
+            plugin = plugin._replace(description=said, version=version, format=manifest.format)
+        elif plugin.strict and any(holder(one.path) == folder for one in self.broken):
+            plugin = plugin._replace(format="")
+        found = tuple(dict.fromkeys(joined(folder, place) for place in places))
+        usually, alone = ((), False) if found else usual(folder, self.folders, plugin.format)
+        return plugin._replace(skills=found or usually, problems=problems, alone=alone)
 
 
 def _remote(plugin: Plugin, source: dict[str, Any], entry: dict[str, Any]) -> Plugin:
@@ -166,10 +193,11 @@ def _remote(plugin: Plugin, source: dict[str, Any], entry: dict[str, Any]) -> Pl
     try:
         request = _request(where, source)
         places, problems = _places(entry, None)
-        paths = tuple(dict.fromkeys(checked_path(_joined(request.path, place)) for place in places)) or (request.path,)
+        paths = tuple(dict.fromkeys(checked_path(joined(request.path, place)) for place in places)) or (request.path,)
     except MetierError as error:
         return plugin._replace(problems=(f"its source is refused: {error.message}",))
-    return plugin._replace(elsewhere=tuple(request._replace(path=path) for path in paths), problems=problems)
+    led = tuple(request._replace(path=path) for path in paths)
+    return plugin._replace(elsewhere=led, problems=problems, folder=request.path)
 
 
 def _request(where: str, source: dict[str, Any]) -> Request:
@@ -182,38 +210,6 @@ def _request(where: str, source: dict[str, Any]) -> Request:
     wanted = sha if isinstance(sha, str) and HASH.match(sha) else ref if isinstance(ref, str) else ""
     inside = checked_path(path) if isinstance(path, str) else request.path
     return request._replace(ref=checked_ref(wanted) if wanted else request.ref, path=inside)
-
-
-# --- plugin manifests
-
-
-def _plugins(files: Mapping[str, Item], read: Read, folders: set[str]) -> tuple[Plugin, ...]:
-    found = []
-    for folder, manifest in sorted(_manifests(files, read).items()):
-        places = tuple(_joined(folder, place) for place in manifest.skills) or _usual(folder, folders)
-        found.append(Plugin(manifest.name, places, (), manifest.description, manifest.version))
-    return tuple(found)
-
-
-def _manifests(files: Mapping[str, Item], read: Read) -> dict[str, Manifest]:
-    """Give the plugins' folders with their manifests; the first that can be read counts (CX-30)."""
-    wanted: dict[str, list[tuple[int, str, Item]]] = {}
-    for path, item in files.items():
-        for order, where in enumerate(MANIFESTS):
-            if path == where or path.endswith("/" + where):
-                folder = path[: -len(where)].rstrip("/")
-                if not (where == MANIFESTS[-1] and folder.endswith((".codex-plugin", ".claude-plugin", ".cursor-plugin"))):
-                    wanted.setdefault(folder, []).append((order, where, item))
-                break
-    found = {}
-    for folder, choices in list(wanted.items())[:MAX_MANIFESTS]:
-        for _order, where, item in sorted(choices, key=lambda choice: choice[0]):
-            data = read([item]).get(item.path) if item.size < MANIFEST_BYTES else None
-            manifest = read_manifest(data, where, folder.rpartition("/")[2]) if data is not None else None
-            if isinstance(manifest, Manifest):
-                found[folder] = manifest
-                break
-    return found
 
 
 # --- small parts
@@ -242,26 +238,27 @@ def _inside(path: object) -> str | None:
         return None
 
 
-def _joined(*parts: str) -> str:
-    joined = posixpath.normpath("/".join(part for part in parts if part)) if any(parts) else ""
-    return "" if joined == "." else joined
+def _local(entry: dict[str, Any]) -> str | None:
+    """Give the path that an entry says its plugin has in this source, whatever it is worth; None for one that lies elsewhere."""
+    source = entry.get("source", "./")
+    if isinstance(source, dict) and source.get("source") == "local":
+        path = source.get("path")
+        return path if isinstance(path, str) else ".."
+    return source if isinstance(source, str) and "://" not in source else None
 
 
-def _usual(folder: str, folders: set[str]) -> tuple[str, ...]:
-    """Give where a plugin that declares nothing has its skills: in the usual place, or else it is one itself."""
-    usual = _joined(folder, "skills")
-    return (usual,) if usual in folders else (folder,)
+def _choices(below: str, root: str, inside: str) -> tuple[str, ...]:
+    return joined(below, root, inside), joined(below, inside)
 
 
-def _folders(items: Iterable[Item]) -> set[str]:
-    """Give every folder that holds something, however deep."""
-    found: set[str] = set()
-    for item in items:
-        folder = item.path.rpartition("/")[0]
-        while folder and folder not in found:
-            found.add(folder)
-            folder = folder.rpartition("/")[0]
-    return found
+def _root_of(fields: dict[str, Any]) -> str:
+    metadata = fields.get("metadata")
+    return _inside(metadata.get("pluginRoot") if isinstance(metadata, dict) else None) or ""
+
+
+def _list(data: bytes | None) -> tuple[dict[str, Any], str]:
+    fields, problem = _object(data)
+    return fields, problem or ("" if isinstance(fields.get("plugins"), list) else "it has no list of plugins")
 
 
 def _object(data: bytes | None) -> tuple[dict[str, Any], str]:

@@ -1,4 +1,4 @@
-"""This machine's own notes on one lock: revisions, updates that wait, bundled skills that were deleted. Bytes and values. Pure.
+"""This machine's own notes on one lock: revisions, updates that wait or did, bundled skills that were deleted. Pure.
 
 They are kept below METIER_HOME and are never committed. A file that is not exactly as metier writes it is refused whole: what
 it says decides which trees of the store are still needed.
@@ -15,9 +15,15 @@ from metier.supplies import Revision
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-VERSION = 1
+VERSION = 2
+"""The first had neither what became of updates that waited, nor since when one does."""
 MOST_BYTES = 64 * 1024 * 1024
-_KEYS = ("version", "lock", "revisions", "pending", "forgotten")
+STATUSES = ("published", "rejected", "superseded")
+"""What may have become of an update that waited."""
+MODES = ("unchanged", "already_applied", "fast_forward", "three_way")
+"""How it may have stood to the edits (BE-13)."""
+_FIRST = ("version", "lock", "revisions", "pending", "forgotten")
+_KEYS = (*_FIRST, "reviewed")
 _REVISION = tuple(field for field in Revision._fields if field != "number")
 
 
@@ -35,6 +41,31 @@ class Pending(NamedTuple):
     desk: str
     """The name of its folder among the desks; nothing where no file was laid out."""
     reasons: tuple[str, ...]
+    at: str = ""
+    """Since when; nothing where a first metier wrote it down."""
+
+
+class Settled(NamedTuple):
+    """What became of an update that waited. Its trees are not kept for this alone."""
+
+    name: str
+    base: str
+    ours: str
+    theirs: str
+    commit: str
+    path: str
+    mode: str
+    """How it stood to the edits: mostly `fast_forward` or `three_way`."""
+    status: str
+    """`published`, `rejected` or `superseded`."""
+    since: str
+    at: str
+    reason: str
+    """What was said about it."""
+    replaced_by: str = ""
+    """The id of the update that came in its place."""
+    digest: str = ""
+    """What was put in place."""
 
 
 class State(NamedTuple):
@@ -47,6 +78,8 @@ class State(NamedTuple):
     pending: tuple[Pending, ...] = ()
     forgotten: tuple[tuple[str, str], ...] = ()
     """Bundled skills that the user deleted, each with the fingerprint it had: they are not brought back (HE-46)."""
+    reviewed: tuple[Settled, ...] = ()
+    """In the order it was decided, one for each version of a skill."""
 
 
 def read_state(data: bytes | None) -> State:
@@ -71,6 +104,7 @@ def state_bytes(state: State) -> bytes:
         "revisions": [one._asdict() for one in state.revisions],
         "pending": [one._asdict() for one in sorted(state.pending)],
         "forgotten": [list(one) for one in sorted(state.forgotten)],
+        "reviewed": [one._asdict() for one in state.reviewed],
     }
     return (json.dumps(document, indent=1) + "\n").encode("ascii")
 
@@ -83,13 +117,17 @@ def _state(data: bytes) -> State:
         raise ValueError("it does not say its version")
     if document["version"] > VERSION:
         raise ValueError("a newer metier wrote it; upgrade this one")
-    if document["version"] != VERSION or set(document) != set(_KEYS) or not isinstance(document["lock"], str):
-        raise ValueError(f"it is not made of {', '.join(_KEYS)}")
-    pending = tuple(sorted(_pending(one) for one in _list(document["pending"])))
+    keys = {1: _FIRST, VERSION: _KEYS}.get(document["version"], ())
+    if set(document) != set(keys) or not isinstance(document["lock"], str):
+        raise ValueError(f"it is not made of {', '.join(keys or _KEYS)}")
+    pending = tuple(sorted(_pending(one, document["version"]) for one in _list(document["pending"])))
     if len({one.name for one in pending}) < len(pending):
         raise ValueError("two updates of one skill wait")
+    reviewed = tuple(_settled(one) for one in _list(document.get("reviewed", [])))
+    if len({(one.name, one.theirs) for one in reviewed}) < len(reviewed):
+        raise ValueError("one update was decided twice")
     return State(document["lock"], tuple(_revision(one) for one in _list(document["revisions"])), pending,
-                 tuple(sorted(_pair(one) for one in _list(document["forgotten"]))))  # fmt: skip
+                 tuple(sorted(_pair(one) for one in _list(document["forgotten"]))), reviewed)  # fmt: skip
 
 
 def _revision(found: Any) -> Revision:
@@ -100,12 +138,19 @@ def _revision(found: Any) -> Revision:
     return Revision(number=number, **texts)
 
 
-def _pending(found: Any) -> Pending:
+def _pending(found: Any, version: int) -> Pending:
     reasons = found.get("reasons") if isinstance(found, dict) else None
     if not isinstance(reasons, list) or not all(isinstance(reason, str) for reason in reasons):
         raise ValueError("an update that waits does not say why")
-    texts = _texts({key: value for key, value in found.items() if key != "reasons"}, Pending._fields[:-1])
+    fields = [field for field in Pending._fields if field != "reasons" and (field != "at" or version > 1)]
+    texts = _texts({key: value for key, value in found.items() if key != "reasons"}, fields)
     return Pending(reasons=tuple(reasons), **texts)
+
+
+def _settled(found: Any) -> Settled:
+    if not isinstance(found, dict) or found.get("status") not in STATUSES or found.get("mode") not in MODES:
+        raise ValueError("an update that waited does not say what became of it")
+    return Settled(**_texts(found, Settled._fields))
 
 
 def _pair(found: Any) -> tuple[str, str]:

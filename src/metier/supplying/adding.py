@@ -11,12 +11,14 @@ from metier import recording
 from metier.errors import IntegrityError, MetierError, NotFoundError, RefusedError, StoreError, UsageError
 from metier.supplies import Installed, Outcome, Plan, Refusal
 from metier.supply import pick, sources
+from metier.supply.decided import arrived
 from metier.supply.paths import folded, safe_name
 from metier.supplying import applying, deploying, fetching, pinning, places
 from metier.supplying.admitting import vouched
 from metier.supplying.deciding import Scales
 from metier.supplying.foreseeing import Waiting
 from metier.supplying.planning import Offer, Wish, is_named, planned
+from metier.trust import disk as decisions
 from metier.vetting.cases import TOP
 
 if TYPE_CHECKING:
@@ -170,7 +172,8 @@ def _installed(library: Library, place: Place, offers: Sequence[Offer], steps: S
             offer = by_name[step.name]
             store.take(offer.laid.folder, offer.laid.files)
             store.note(offer.laid.digest, *offer.laid.told[1:])
-        applying.apply(library, place, kept, moves, changer)
+        state = arrived(kept.state, [move.pin for move in moves if move.pin is not None], decisions.now())
+        applying.apply(library, place, kept._replace(state=state), moves, changer)
     paths = {step.name: deploying.path_of(place, step.targets[0]) for step in steps}
     taken = [step for step in steps if step.digest == by_name[step.name].laid.digest]
     vouched(library, place, [(by_name[step.name].weighed, paths[step.name]) for step in taken], wish.reason,

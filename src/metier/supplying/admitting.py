@@ -16,14 +16,16 @@ if TYPE_CHECKING:
     from metier.supplying.deciding import Weighed
     from metier.supplying.places import Place
 
+WAY = "it is dangerous; --force does not change that. If you must: --accept-dangerous --reason TEXT"
 _NEVER = frozenset({"blocked", "quarantined"})
 
 
-def admitted(weighed: Weighed, *, force: bool, accept_dangerous: bool, asked: bool) -> Refusal | None:
+def admitted(weighed: Weighed, *, force: bool, accept_dangerous: bool, asked: bool, way: str = WAY) -> Refusal | None:
     """Give why a skill may not be installed; nothing when it may.
 
     `force` answers a block of what is only doubtful. What is dangerous takes `accept_dangerous`, by name and with a reason; and
-    what somebody blocked or quarantined takes that decision back first. `asked` says that a person sees the plan.
+    what somebody blocked or quarantined takes that decision back first. `asked` says that a person sees the plan; `way` is what a
+    person is told who must have what is dangerous.
     """
     decision, findings = weighed.decision, weighed.verdict.findings[:TOP]
     if decision.action("install") in {"allow", "warn"}:
@@ -35,8 +37,7 @@ def admitted(weighed: Weighed, *, force: bool, accept_dangerous: bool, asked: bo
     if weighed.dangerous:
         if accept_dangerous:
             return None
-        hint = "it is dangerous; --force does not change that. If you must: --accept-dangerous --reason TEXT"
-        return Refusal(weighed.name, (*decision.reasons, hint), findings)
+        return Refusal(weighed.name, (*decision.reasons, way), findings)
     if force:
         return None
     return Refusal(weighed.name, (*decision.reasons, "after a look at the findings, --force installs it"), findings)

@@ -9,7 +9,7 @@ from metier.discover.agents import AGENTS
 from metier.errors import NotFoundError, RefusedError, UsageError
 from metier.supplies import Installed, Origin, Outcome, Plan, Refusal, Target
 from metier.supply.paths import safe_name
-from metier.supplying import applying, deploying, fetching, pinning, places
+from metier.supplying import applying, deploying, fetching, owners, pinning, places
 from metier.supplying.deciding import Scales
 from metier.supplying.places import WORKING
 
@@ -37,6 +37,7 @@ def adopt_known(library: Library, place: Place, folder: str, name: str, origin: 
     """Lock a folder under a name, from an origin that is known; its bytes are judged, kept in the store, and not touched."""
     store, changer = places.store_of(library), places.changer_of(library)
     with Scales(library) as scales, changer.alone():
+        owners.sure(library, place, (name,))
         kept = places.read(place)
         if kept.lock.named(name) is not None:
             raise RefusedError(f"'{name}' is in the lock already", code="locked", hint=f"see: metier history {name}")

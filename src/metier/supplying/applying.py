@@ -10,7 +10,7 @@ from metier.store.changing.disk import Change, Replace
 from metier.supplies import Lock, Revision
 from metier.supply.lock import lock_bytes
 from metier.supply.state import state_bytes
-from metier.supplying import deploying, places
+from metier.supplying import deploying, owners, places
 from metier.supplying.claiming import appended, claim
 from metier.trust import disk as decisions
 
@@ -41,8 +41,10 @@ def apply(library: Library, place: Place, kept: Kept, moves: Sequence[Move], cha
           pending: Iterable[Pending] | None = None, frozen: bool = False) -> tuple[Saved, ...]:  # fmt: skip
     """Change all places, the lock and the notes, wholly or not at all. The caller holds the changers' lock.
 
-    Whatever is replaced is a revision first. `pending` replaces the updates that wait; `frozen` leaves the lock as it is.
+    Whatever is replaced is a revision first. `pending` replaces the updates that wait; `frozen` leaves the lock as it is. What
+    belongs to a plugin is never touched, whoever asks.
     """
+    owners.sure(library, place, (move.name for move in moves))
     state = kept.state if pending is None else kept.state._replace(pending=tuple(pending))
     store, now = places.store_of(library), decisions.now()
     for move in moves:

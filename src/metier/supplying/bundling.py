@@ -14,10 +14,12 @@ from metier.errors import MetierError
 from metier.standard.digest import TreeFile, tree_digest
 from metier.store.changing.disk import state_of
 from metier.supplies import Origin, Refusal, Request
+from metier.supply.decided import without
 from metier.supply.paths import checked, safe_name
-from metier.supplying import applying, deploying, fetching, pinning, places
+from metier.supplying import applying, deploying, fetching, owners, pinning, places
 from metier.supplying.admitting import admitted
 from metier.supplying.deciding import Scales
+from metier.trust import disk as decisions
 from metier.trust.levels import SHIPPED
 
 if TYPE_CHECKING:
@@ -88,7 +90,7 @@ def _told(cases: Sequence[_Case]) -> list[Bundled]:
 
 
 def _cases(library: Library, place: Place, source: Source, *, optional: bool, names: Sequence[str]) -> list[_Case]:
-    kept = places.read(place)
+    kept, owned = places.read(place), owners.owners(library, place)
     found: dict[str, _Case] = {}
     for picked in source.pickings.skills:
         try:
@@ -96,12 +98,17 @@ def _cases(library: Library, place: Place, source: Source, *, optional: bool, na
             if name in found:
                 found[name] = _Case(name, "failed", "the host ships several skills of this name")
                 continue
+            whose = owners.owned(owned, name)
+            if whose is not None:
+                found[name] = _Case(name, "foreign", whose.reasons[0])
+                continue
             wanted = name in names or (not optional and not names)
             found[name] = _case(library, place, kept, source, picked._replace(name=name), wanted=wanted, asked=name in names)
         except MetierError as error:
             found[picked.name] = _Case(picked.name, "failed", f"{error.code}: {error.message}")
     place_here = source.request.location
     gone = [pin for pin in kept.lock.pins if pin.kind == "bundled" and pin.source == place_here and pin.name not in found]
+    gone = [pin for pin in gone if owners.owned(owned, pin.name) is None]
     dropped = [_Case(pin.name, "dropped", "the host no longer ships it; your copy stays", None, pin) for pin in gone]
     return [*sorted(found.values()), *dropped]
 
@@ -203,7 +210,8 @@ def _applied(library: Library, place: Place, changer: Changer, case: _Case, move
         forgotten[case.name] = case.pin.base
     elif case.what in {"installed", "updated"}:
         forgotten.pop(case.name, None)
-    kept = kept._replace(state=kept.state._replace(forgotten=tuple(sorted(forgotten.items()))))
+    state = kept.state if move.pin is not None else without(kept.state, (case.name,), decisions.now())
+    kept = kept._replace(state=state._replace(forgotten=tuple(sorted(forgotten.items()))))
     try:
         applying.apply(library, place, kept, [move], changer)
     except MetierError as error:

@@ -9,10 +9,12 @@ from metier.store.changing.disk import SAVED, Change, Replace
 from metier.store.changing.journal import write_saved
 from metier.supplies import Revision
 from metier.supply.state import state_bytes
-from metier.supplying import deploying, places
+from metier.supplying import deploying, owners, places
 from metier.trust import disk as decisions
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from metier.app import Library
     from metier.store.changing.disk import Changer
     from metier.supplies import Pin
@@ -25,17 +27,18 @@ def claim(library: Library, changer: Changer) -> None:
     with changer.alone():
         for place in places.places(library, None):
             try:
-                _claimed(place, places.read(place), changer)
+                _claimed(place, places.read(place), owners.owners(library, place), changer)
             except MetierError as error:  # a lock that cannot be read keeps nobody from another
                 library.warnings.append(f"{place.lock}: edits that were kept are not in the history yet: {error.message}")
 
 
-def _claimed(place: Place, kept: Kept, changer: Changer) -> None:
+def _claimed(place: Place, kept: Kept, owned: Mapping[str, str], changer: Changer) -> None:
+    """Note the edits of a place's own skills; those of skills that a plugin owns are left to whoever mirrors it."""
     saved, data = changer.unclaimed()
     state, own = kept.state, set[str]()
     for one in saved:
         name, pin = _whose(place, kept, one.path)
-        if name:
+        if name and owners.owned(owned, name) is None:
             about = (pin.base, pin.commit) if pin is not None else (one.digest, "")
             state = appended(state, Revision(name, 0, one.digest, *about, decisions.now(), "edit"))
             own.add(one.path)

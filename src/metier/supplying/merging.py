@@ -2,11 +2,13 @@
 
 The desk is an ordinary folder below METIER_HOME with the merged files. Where both sides changed the same lines, the file has
 markers; where somebody has to choose between two files, both lie there under names of their own. A dropped update is not
-forgotten by its source: the next `update` offers it again.
+forgotten by its source: the next `update` holds it again and says that it was turned down, so that it can still be merged; the
+queue goes on calling it rejected. What becomes of an update is noted in the same change that makes it so.
 """
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,17 +17,23 @@ from metier.errors import IntegrityError, NotFoundError, RefusedError, StoreErro
 from metier.keeping import disk as keeping
 from metier.store.trees.disk import clear, state_of
 from metier.supplies import Outcome, Plan, Refusal
-from metier.supplying import applying, combining, deploying, fetching, landing, pinning, places, versions
+from metier.supply import decided
+from metier.supply.merge.classify import classify
+from metier.supplying import applying, combining, deploying, fetching, landing, owners, pinning, places, versions
 from metier.supplying.admitting import admitted
 from metier.supplying.combining import Three
 from metier.supplying.deciding import Scales
 from metier.supplying.landing import Landing
 from metier.supplying.prospects import Bench, origin_of, signing_key, three_of, weigh
 from metier.supplying.unmerged import unmerged
+from metier.trust import disk as decisions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from metier.app import Library
     from metier.supplies import Conflict, Pin
+    from metier.supply.merge.classify import Kind
     from metier.supply.state import Pending
     from metier.supplying.combining import Combined
     from metier.supplying.deciding import Weighed
@@ -50,7 +58,7 @@ class Merging(NamedTuple):
     outcome: Outcome | None = None
 
 
-class _Case(NamedTuple):
+class Case(NamedTuple):
     """One held update, and what working on it takes."""
 
     bench: Bench
@@ -58,6 +66,25 @@ class _Case(NamedTuple):
     pending: Pending
     three: Three
     """Base, the working copy as it is now, and the version that waits."""
+
+    @property
+    def mode(self) -> Kind:
+        """How the update stands to the working copy as it is now (BE-13)."""
+        return classify(self.pin.base, self.three.ours.digest, self.three.theirs.digest)
+
+
+class Proposed(NamedTuple):
+    """What would be put in place as things are now, lying in quarantine."""
+
+    combined: Combined
+    conflicts: tuple[Conflict, ...]
+    """What is left to settle; then it is nothing to put in place."""
+    desk: str = ""
+    """The folder that it was made of."""
+    seen: str = ""
+    """The digest of that."""
+    left: tuple[tuple[str, int], ...] = ()
+    """What is not settled on the desk: files, and the lines of markers."""
 
 
 def merge(library: Library, name: str, how: str, *, user: bool | None) -> Merging:
@@ -67,20 +94,31 @@ def merge(library: Library, name: str, how: str, *, user: bool | None) -> Mergin
     places.settle(library)
     place, kept, pin = places.holding(library, name, user)
     pending = waiting_for(kept, name)
-    deploying.sure(library, place, pin)
     if how == "abort":
-        return _aborted(library, place, pin, pending)
+        return drop(library, place, pin, pending)
+    with opened(library, place, kept, pin, pending) as case:
+        return settle(case, how) if how else _shown(case)
+
+
+@contextmanager
+def opened(library: Library, place: Place, kept: Kept, pin: Pin, pending: Pending) -> Iterator[Case]:
+    """Gather what working on a held update takes; nothing is changed by that."""
+    owners.sure(library, place, (pin.name,))
+    deploying.sure(library, place, pin)
     with fetching.desk(library) as desk, Scales(library) as scales:
         bench = Bench(library, place, kept, desk, scales)
         three = three_of(bench, pin, versions.kept(places.store_of(library), pending.theirs))
         if isinstance(three, Refusal):
-            raise StoreError(f"'{name}' cannot be merged: {'; '.join(three.reasons)}", hint="see to that, then say it again")
-        case = _Case(bench, pin, pending, three)
-        if not how:
-            return _shown(case)
-        if how == "continue":
-            return _settled(case, *_continued(case))
-        return _settled(case, combining.combine(library, desk, three, "ours" if how == "ours" else "theirs"))
+            raise StoreError(f"'{pin.name}' cannot be merged: {'; '.join(three.reasons)}", hint="see to that, then say it again")
+        yield Case(bench, pin, pending, three)
+
+
+def settle(case: Case, how: str, reason: str = "") -> Merging:
+    """Put a held update in place: by a side, or as it was made on its desk; `reason` is kept with it."""
+    if how == "continue":
+        return _settled(case, *_continued(case), reason)
+    side = combining.combine(case.bench.library, case.bench.desk, case.three, "ours" if how == "ours" else "theirs")
+    return _settled(case, side, "", reason)
 
 
 def waiting_for(kept: Kept, name: str) -> Pending:
@@ -94,35 +132,45 @@ def waiting_for(kept: Kept, name: str) -> Pending:
 # --- the desk
 
 
-def _shown(case: _Case) -> Merging:
+def _shown(case: Case) -> Merging:
     """Lay the desk, unless it is laid for just these three versions: what was edited there stays."""
-    pin, three = case.pin, case.three
-    combined = combining.combine(case.bench.library, case.bench.desk, three)
-    desk = _laid(case, combined)
-    conflicts = combining.conflicts_of(pin.name, combined.conflicts, three)
-    return Merging(pin.name, "shown", desk, conflicts, case.pending.reasons)
+    combined = combining.combine(case.bench.library, case.bench.desk, case.three)
+    conflicts = combining.conflicts_of(case.pin.name, combined.conflicts, case.three)
+    return Merging(case.pin.name, "shown", lay(case, combined)[0], conflicts, case.pending.reasons)
 
 
-def _laid(case: _Case, combined: Combined) -> str:
-    library, place = case.bench.library, case.bench.place
-    name, store = _desk_of(place, case.pin.name, case.three, combined), places.store_of(library)
+def lay(case: Case, combined: Combined) -> tuple[str, Pending]:
+    """Lay out a merge of the three versions where a person works on it; give the folder, and the note on that."""
+    name = desk_name(case, combined.digest)
+    desk = put(case.bench.library, combined.folder, name)
+    return desk, noted(case, name)
+
+
+def put(library: Library, folder: str, name: str) -> str:
+    """Move a folder from quarantine to the desks; one that is there already stays as it is."""
     desk = f"{desks(library)}/{name}"
     if disk.kind_of(desk) != disk.FOLDER:
         try:
             keeping.make(desk.rpartition("/")[0], library.home)
-            places.hands_of(library).move(combined.folder, desk)
+            places.hands_of(library).move(folder, desk)
         except OSError as error:
             raise StoreError(f"cannot lay out {desk}: {error.strerror or error}", hint="check the space there") from error
-    new = case.pending._replace(base=case.pin.base, ours=case.three.ours.digest, desk=name)
+    return desk
+
+
+def noted(case: Case, desk: str) -> Pending:
+    """Note that an update waits with these three versions and this desk; the working copy goes into the store first."""
+    library, place = case.bench.library, case.bench.place
+    new = case.pending._replace(base=case.pin.base, ours=case.three.ours.digest, desk=desk)
     if new != case.pending:
         changer = places.changer_of(library)
         with changer.alone():
             kept = _still(place, case.pending)
-            if not store.has(new.ours):
+            if not places.store_of(library).has(new.ours):
                 landing.keep(library, place, case.pin, new.ours)
             others = [one for one in kept.state.pending if one.name != new.name]
             applying.apply(library, place, kept, [], changer, pending=[*others, new])
-    return desk
+    return new
 
 
 def desks(library: Library) -> str:
@@ -130,11 +178,15 @@ def desks(library: Library) -> str:
     return f"{places.home_of(library)}/merges"
 
 
-def _desk_of(place: Place, name: str, three: Three, combined: Combined) -> str:
-    """Name the folder of a merge: its own for each three versions, with the beginning of the digest of what was laid there."""
-    about = f"{place.lock}\n{three.base.digest}\n{three.ours.digest}\n{three.theirs.digest}"
+def desk_name(case: Case, laid: str, made_of: str = "") -> str:
+    """Name the folder of a merge: its own for each three versions, with the beginning of the digest of what was laid there.
+
+    `made_of` tells one apart that was made of another desk.
+    """
+    three = case.three
+    about = f"{case.bench.place.lock}\n{three.base.digest}\n{three.ours.digest}\n{three.theirs.digest}{made_of}"
     own = blake2b(about.encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()
-    return f"{name}-{own}-{combined.digest.removeprefix('sha256:')[:SHOWN]}"
+    return f"{case.pin.name}-{own}-{laid.removeprefix('sha256:')[:SHOWN]}"
 
 
 def is_untouched(desk: str) -> bool:
@@ -143,7 +195,7 @@ def is_untouched(desk: str) -> bool:
     return len(laid) == SHOWN and state_of(desk).startswith(f"sha256:{laid}")
 
 
-def _desk_at(library: Library, pending: Pending) -> str:
+def desk_at(library: Library, pending: Pending) -> str:
     """Give the folder that a waiting update is worked on in, where METIER_HOME is now; nothing when there is none."""
     path = f"{desks(library)}/{pending.desk.rpartition('/')[2]}"
     return path if pending.desk and disk.kind_of(path) == disk.FOLDER else ""
@@ -160,32 +212,50 @@ def _still(place: Place, pending: Pending) -> Kept:
 # --- settling
 
 
-def _continued(case: _Case) -> tuple[Combined, str]:
-    """Give what somebody made of the desk, together with what was edited in the working copy since; and the desk's digest."""
-    library, staging, pending = case.bench.library, case.bench.desk, case.pending
-    desk = _desk_at(library, pending)
+def proposed(case: Case) -> Proposed:
+    """Say what would be put in place: what somebody made of the desk, together with what was edited in the working copy since."""
+    desk = desk_at(case.bench.library, case.pending)
     if not desk:
-        combined = combining.combine(library, staging, case.three)
-        if combined.conflicts:
-            desk = _laid(case, combined)
-            raise _refused(case.pin.name, [(one.path, 0) for one in combined.conflicts], desk)
-        return combined, ""
-    store = places.store_of(library)
-    was = Three(case.three.base, versions.kept(store, pending.ours), case.three.theirs)
+        combined = combining.combine(case.bench.library, case.bench.desk, case.three)
+        return Proposed(combined, combining.conflicts_of(case.pin.name, combined.conflicts, case.three))
+    return carried(case, desk)
+
+
+def carried(case: Case, desk: str) -> Proposed:
+    """Put a desk and what was edited in the working copy since it was laid together."""
+    library, staging, name = case.bench.library, case.bench.desk, case.pin.name
+    was = Three(case.three.base, versions.kept(places.store_of(library), case.pending.ours), case.three.theirs)
     edited = versions.snapshot(library, staging, desk)
-    left = unmerged(edited, was)
-    if left:
-        raise _refused(case.pin.name, left, desk)
+    left = tuple(unmerged(edited, was))
     # Where the working copy is what it was, this gives the desk as it is.
-    combined = combining.combine(library, staging, Three(was.ours, case.three.ours, edited))
-    if combined.conflicts:
-        what = f"'{case.pin.name}' was edited in its place after the desk was laid, and the two do not fit"
-        hint = f"'metier merge {case.pin.name}' lays a new desk; yours stays at {desk}"
-        raise IntegrityError(what, hint=hint, code="unmerged")
-    return combined, edited.digest
+    after = Three(was.ours, case.three.ours, edited)
+    combined = combining.combine(library, staging, after)
+    conflicts = combining.conflicts_of(name, combined.conflicts, after)
+    if left:
+        conflicts = combining.conflicts_of(name, combining.combine(library, staging, was).conflicts, was)
+    return Proposed(combined, conflicts, desk, edited.digest, left)
 
 
-def _refused(name: str, left: list[tuple[str, int]], desk: str) -> IntegrityError:
+def _continued(case: Case) -> tuple[Combined, str]:
+    """Give what is to be put in place, and the digest of the desk that it was made of; not while something is not settled."""
+    found, name = proposed(case), case.pin.name
+    if not found.desk and found.conflicts:
+        desk, _noted = lay(case, found.combined)
+        raise _refused(name, [(one.path, 0) for one in found.conflicts], desk)
+    if found.left:
+        raise _refused(name, found.left, found.desk)
+    if found.conflicts:
+        raise apart(name, found.desk)
+    return found.combined, found.seen
+
+
+def apart(name: str, desk: str) -> IntegrityError:
+    """Make the error for a desk and a working copy that were both edited, and cannot be put together."""
+    what = f"'{name}' was edited in its place after the desk was laid, and the two do not fit"
+    return IntegrityError(what, hint=f"'metier merge {name}' lays a new desk; yours stays at {desk}", code="unmerged")
+
+
+def _refused(name: str, left: Sequence[tuple[str, int]], desk: str) -> IntegrityError:
     where = ", ".join(f"{path}:{line}" if line else path for path, line in left[:10])
     hint = f"edit the files in {desk}, take the markers out, then: metier merge {name} --continue"
     error = IntegrityError(f"'{name}' is not merged yet: {where}", hint=hint, code="unmerged")
@@ -193,7 +263,7 @@ def _refused(name: str, left: list[tuple[str, int]], desk: str) -> IntegrityErro
     return error
 
 
-def _settled(case: _Case, result: Combined, seen: str = "") -> Merging:
+def _settled(case: Case, result: Combined, seen: str, reason: str) -> Merging:
     """Judge the result like anything new, and put it in place; `seen` is the desk that it was made of."""
     library, place, pin, pending = case.bench.library, case.bench.place, case.pin, case.pending
     weighed = _admitted(case, result)
@@ -208,8 +278,9 @@ def _settled(case: _Case, result: Combined, seen: str = "") -> Merging:
         if kept.lock.named(pin.name) != pin:
             raise landing.changed(f"the lock's entry of '{pin.name}'")
         store.take(result.folder, result.files)
-        others = [held for held in kept.state.pending if held.name != pin.name]
-        notes = landing.land(library, place, kept, [one], changer, "merge", pending=others)
+        row = decided.published(pending._replace(ours=case.three.ours.digest), case.mode, decisions.now(), result.digest, reason)
+        state = decided.settled(kept.state, pending, row)
+        notes = landing.land(library, place, kept._replace(state=state), [one], changer, "merge", pending=state.pending)
     _cleared(library, pending, seen)
     installed = landing.reported(library, place, [one], "merge")
     return Merging(pin.name, "merged", "", (), (), Outcome(Plan(), tuple(installed), notes=tuple(notes)))
@@ -220,7 +291,7 @@ def _local(ours: Version, place: Place, pin: Pin) -> str:
     return ours.digest if disk.is_there(deploying.working_of(place, pin)) else ""
 
 
-def _admitted(case: _Case, result: Combined) -> Weighed:
+def _admitted(case: Case, result: Combined) -> Weighed:
     """Give what a scan and the policy say; what is dangerous, blocked or no skill any more is refused."""
     bench, pin = case.bench, case.pin
     working = deploying.working_of(bench.place, pin)
@@ -238,19 +309,24 @@ def _admitted(case: _Case, result: Combined) -> Weighed:
     return weighed
 
 
-def _aborted(library: Library, place: Place, pin: Pin, pending: Pending) -> Merging:
+def drop(library: Library, place: Place, pin: Pin, pending: Pending, reason: str = "") -> Merging:
+    """Turn a held update down: the working copy stays as it is, and `reason` is kept with the no."""
+    owners.sure(library, place, (pin.name,))
+    deploying.sure(library, place, pin)
     changer = places.changer_of(library)
     with changer.alone():
         kept = _still(place, pending)
-        applying.apply(library, place, kept, [], changer, pending=[one for one in kept.state.pending if one != pending])
+        row = decided.rejected(pending, decided.mode_of(pending, pin), decisions.now(), reason)
+        applying.apply(library, place, kept._replace(state=decided.settled(kept.state, pending, row)), [], changer)
     _cleared(library, pending)
-    applying.record(library, "merge", "aborted", pin.name, pending.theirs, origin=pin.source, commit=pending.commit)
+    applying.record(library, "merge", "aborted", pin.name, pending.theirs, origin=pin.source, commit=pending.commit,
+                    reason=row.reason)  # fmt: skip
     return Merging(pin.name, "aborted", "", (), pending.reasons)
 
 
 def _cleared(library: Library, pending: Pending, seen: str = "") -> None:
     """Take the desk away. What cannot be removed now stays, and what was edited since it was `seen` does; both are said."""
-    desk = _desk_at(library, pending)
+    desk = desk_at(library, pending)
     if desk and seen and state_of(desk) != seen:
         library.warnings.append(f"{desk} was edited meanwhile, and is left")
         return

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from metier.supplies import Refusal, Step
 from metier.supply.paths import folded
 from metier.supply.pins import pin_fault
-from metier.supplying import deploying, pinning, places
+from metier.supplying import deploying, owners, pinning, places
 from metier.supplying.admitting import admitted
 from metier.vetting.cases import TOP
 
@@ -57,6 +57,8 @@ class Locked(NamedTuple):
     keys: dict[tuple[str, str], str]
     alike: dict[str, str]
     """By names without the differences that some systems do not see."""
+    owned: dict[str, str]
+    """What belongs to plugins, by the same names."""
 
 
 def planned(library: Library, place: Place, offers: Sequence[Offer], wish: Wish, *,
@@ -64,7 +66,8 @@ def planned(library: Library, place: Place, offers: Sequence[Offer], wish: Wish,
     """Say what would become of each offer as things are now."""
     pins = places.read(place).lock.pins
     alike = {folded(pin.name): pin.name for pin in pins}
-    locked = Locked({pin.name: pin for pin in pins}, {pin.key: pin.name for pin in pins}, alike)
+    locked = Locked({pin.name: pin for pin in pins}, {pin.key: pin.name for pin in pins}, alike,
+                    owners.owners(library, place))  # fmt: skip
     steps, refused = [], []
     for offer in offers:
         step = _step(library, place, locked, offer, wish, asked=asked)
@@ -77,6 +80,9 @@ def planned(library: Library, place: Place, offers: Sequence[Offer], wish: Wish,
 
 def _step(library: Library, place: Place, locked: Locked, offer: Offer, wish: Wish, *, asked: bool) -> Step | Refusal | None:
     laid, weighed, targets = offer
+    whose = owners.owned(locked.owned, weighed.name)
+    if whose is not None:
+        return whose
     pin = locked.names.get(weighed.name)
     if pin is not None:
         deploying.sure(library, place, pin)

@@ -53,6 +53,7 @@ class Prospect(NamedTuple):
     """What a scan and the policy say; nothing only where it could not be merged and waits."""
     signature: str
     gained: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     reasons: tuple[str, ...] = ()
     """Why it is held; nothing where it may be applied."""
@@ -152,7 +153,7 @@ def _judged(bench: Bench, found: Prospect) -> Prospect:
     assert weighed is not None
     shown = found.laid if found.conflicts else Combined(found.folder, found.files, found.digest)
     new = versions.abilities(versions.laid_out(shown.folder, shown.files, shown.digest), weighed.verdict.findings)
-    level, old = _in_place(bench, pin)
+    level, old = in_place(bench, pin)
     more = gained(old, new)
     reasons = list(found.reasons)
     if LEVELS.index(weighed.verdict.level) > LEVELS.index(level):
@@ -164,10 +165,10 @@ def _judged(bench: Bench, found: Prospect) -> Prospect:
         reasons += [why for why in refusal.reasons if why not in reasons]
     if pin.signature and found.signature != pin.signature:
         reasons.append("it was signed, and this version is not" if not found.signature else "another key has signed this version")
-    return found._replace(gained=more, reasons=tuple(reasons))
+    return found._replace(gained=more, lost=gained(new, old), reasons=tuple(reasons))
 
 
-def _in_place(bench: Bench, pin: Pin) -> tuple[str, frozenset[str]]:
+def in_place(bench: Bench, pin: Pin) -> tuple[str, frozenset[str]]:
     """Judge what is in place, or was, by the rules of today: its level, and what it may do. What is lost may do nothing."""
     working, store = deploying.working_of(bench.place, pin), places.store_of(bench.library)
     folder = working

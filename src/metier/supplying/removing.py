@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from metier.errors import NotFoundError, StoreError
 from metier.store.changing.disk import Switch
 from metier.supplies import Outcome, Plan, Refusal, Step
-from metier.supplying import applying, deploying, pinning, places
+from metier.supply.decided import without
+from metier.supplying import applying, deploying, owners, pinning, places
+from metier.trust import disk as decisions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,10 +43,13 @@ def remove(library: Library, names: Sequence[str], *, user: bool, dry_run: bool,
 
 
 def _planned(library: Library, place: Place, names: Sequence[str], *, force: bool) -> tuple[list[Step], list[Refusal], list[str]]:
-    kept = places.read(place)
+    kept, owned = places.read(place), owners.owners(library, place)
     steps, refused, notes = list[Step](), list[Refusal](), list[str]()
     for name in dict.fromkeys(names):
-        pin = kept.lock.named(name)
+        pin, whose = kept.lock.named(name), owners.owned(owned, name)
+        if whose is not None:
+            refused.append(whose)
+            continue
         if pin is None:
             raise NotFoundError(f"'{name}' is not in {place.lock}", hint="metier removes what it put in place; --user for yours")
         deploying.sure(library, place, pin)
@@ -95,5 +100,5 @@ def _forgetting(kept: Kept, moves: Sequence[applying.Move]) -> Kept:
     """Note which skills of a host were deleted: they stay deleted (HE-46). And no update of what is gone waits any more."""
     gone = {move.name: move.before for move in moves}
     deleted = tuple((name, pin.base) for name, pin in gone.items() if pin is not None and pin.kind == "bundled")
-    waiting = tuple(one for one in kept.state.pending if one.name not in gone)
-    return kept._replace(state=kept.state._replace(forgotten=(*kept.state.forgotten, *deleted), pending=waiting))
+    state = without(kept.state, gone, decisions.now())
+    return kept._replace(state=state._replace(forgotten=(*kept.state.forgotten, *deleted)))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from metier.errors import NotFoundError, StoreError, UsageError
 from metier.store.changing.disk import state_of
 from metier.supplies import Outcome, Plan, Refusal, Step
+from metier.supply.decided import without
 from metier.supply.merge.unified import unified
 from metier.supplying import applying, deploying, fetching, landing, pinning, places, versions
 from metier.supplying.admitting import admitted
@@ -14,6 +15,7 @@ from metier.supplying.deciding import Scales
 from metier.supplying.landing import Landing
 from metier.supplying.merging import waiting_for
 from metier.supplying.prospects import Bench, origin_of, own_version, signing_key, weigh
+from metier.trust import disk as decisions
 from metier.vetting.cases import TOP
 
 if TYPE_CHECKING:
@@ -134,8 +136,8 @@ def _back(library: Library, pin: Pin, aim: Revision, local: str, weighed: Weighe
                              signature=_signed(library, pin, aim))  # fmt: skip
         one = Landing(pin, after, local, "restore", weighed)
         # An update that waited was held against what is no longer there; the next one looks again.
-        others = [held for held in kept.state.pending if held.name != pin.name]
-        notes = landing.land(library, place, kept, [one], changer, "rollback", pending=others)
+        state = without(kept.state, (pin.name,), decisions.now(), "an earlier version was put back")
+        notes = landing.land(library, place, kept._replace(state=state), [one], changer, "rollback", pending=state.pending)
     step = Step(pin.name, "restore", pin.source, pin.path, pin.ref, aim.commit, aim.digest, local, len(files),
                 sum(file.size for file in files), weighed.tokens, decision.level, verdict.level, verdict.score,
                 verdict.findings[:TOP], decision.install, decision.reasons, pin.targets)  # fmt: skip

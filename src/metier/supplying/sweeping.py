@@ -1,4 +1,4 @@
-"""`gc`: free what no lock, no kept revision and no waiting update needs. Nothing is ever freed unasked."""
+"""`gc`: free what no lock, no kept revision, no waiting update and no mirrored plugin needs. Nothing is ever freed unasked."""
 
 from __future__ import annotations
 
@@ -12,17 +12,19 @@ from metier.store.trees.disk import clear
 from metier.supply.files.disk import small
 from metier.supply.gitlist import cache_name
 from metier.supply.lock import read_lock
+from metier.supply.sources import canonical
 from metier.supply.state import read_state, state_bytes
-from metier.supplying import fetching, places
+from metier.supplying import fetching, owners, places
 from metier.supplying.merging import desks, is_untouched
 from metier.supplying.tapping import taps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from metier.app import Library
+    from metier.mirrors import Mirror
     from metier.store.disk import Freed
-    from metier.supplies import Pin, Revision
+    from metier.supplies import Pin, Request, Revision
     from metier.supply.state import State
 
 OWN = frozenset({JOURNAL, MADE, SAVED})
@@ -38,20 +40,24 @@ class _Known(NamedTuple):
     pins: tuple[Pin, ...] | None
 
 
-def sweep(library: Library, *, dry_run: bool, revisions: int | None) -> Freed:
-    """Remove trees that nothing names; `revisions` forgets all but so many of each skill first."""
+def sweep(library: Library, *, dry_run: bool, revisions: int | None, also: Iterable[str] = ()) -> Freed:
+    """Remove trees that nothing names; `revisions` forgets all but so many of each skill first.
+
+    `also` are digests that somebody else needs, of whom nothing is known here.
+    """
     if revisions is not None and revisions < 1:
         raise UsageError(f"{revisions} revisions cannot be kept", hint="one at least; 'metier remove' takes a skill away")
     store, changer = places.store_of(library), places.changer_of(library)
     with changer.alone():
-        known = [_trimmed(one, revisions) for one in _known(library)]
+        known, mirrors = [_trimmed(one, revisions) for one in _known(library)], _mirrors(library)
         changed = [Replace(one.path, changer.folder, one.data, state_bytes(one.state)) for one in known]
         if not dry_run:
             changer.apply(Change((), tuple(one for one in changed if one.before != one.after)))
         saved, _data = changer.unclaimed()
-        freed = store.sweep(_needed(known) | {one.digest for one in saved}, dry_run=dry_run)
+        needed = _needed(known) | _mirrored(mirrors) | {one.digest for one in saved} | set(also)
+        freed = store.sweep(needed, dry_run=dry_run)
         if not dry_run:
-            _tidied(library, known)
+            _tidied(library, known, mirrors)
     if not dry_run:
         library.reload()
     return freed
@@ -68,6 +74,22 @@ def _known(library: Library) -> list[_Known]:
                 lock = f"{places.home_of(library)}/{places.LOCK}" if name == f"{places.USER}.json" else state.lock
                 found.append(_Known(f"{folder}/{name}", data, state, _pins(lock)))
     return found
+
+
+def _mirrors(library: Library) -> list[Mirror]:
+    """Read what is mirrored anywhere; one that cannot be read stops everything as well."""
+    folder = f"{places.home_of(library)}/{owners.FOLDER}"
+    found = (owners.mirror_at(f"{folder}/{name}") for name in disk.list_folder(folder).files if name.endswith(".json"))
+    return [one for one in found if one is not None]
+
+
+def _mirrored(mirrors: Iterable[Mirror]) -> set[str]:
+    needed: set[str] = set()
+    for one in mirrors:
+        from metier.plugins.state import needed as trees_of  # most machines have none
+
+        needed |= trees_of(one)
+    return needed
 
 
 def _pins(lock: str) -> tuple[Pin, ...] | None:
@@ -101,33 +123,49 @@ def _needed(known: Iterable[_Known]) -> set[str]:
     return needed
 
 
-def _tidied(library: Library, known: Iterable[_Known]) -> None:
+def _tidied(library: Library, known: Sequence[_Known], mirrors: Sequence[Mirror]) -> None:
     """Remove desks of merges that wait no longer, quarantine that a crash left, and repositories that no lock names.
 
     A desk that somebody worked on stays: nothing else has that work.
     """
-    known = list(known)
     with fetching.desk(library):
         pass  # which sweeps what dead processes left
     wanted = {pending.desk.rpartition("/")[2] for one in known for pending in one.state.pending}
+    waiting = (candidate for one in mirrors for candidate in one.candidates if candidate.status in {"open", "accepted"})
+    wanted |= {candidate.desk.rpartition("/")[2] for candidate in waiting}
     folder = desks(library)
     for name in disk.list_folder(folder).folders:
         if name not in wanted and is_untouched(f"{folder}/{name}"):
             _removed(library, f"{folder}/{name}")
         elif name not in wanted:
             library.warnings.append(f"{folder}/{name} was worked on and is left; delete it when you need it no longer")
-    _repositories(library, {pin.source for one in known for pin in one.pins or ()})
+    _repositories(library, {pin.source for one in known for pin in one.pins or ()} | _shipping(library, mirrors))
 
 
 def forget_repository(library: Library, source: str) -> None:
     """Remove our copy of a repository of which nothing was let in, unless a lock or a tap names it: a refusal leaves no trace."""
     try:
         used = {pin.source for one in _known(library) for pin in one.pins or ()}
-        used |= {tap.source for tap in taps(library)}
+        used |= {tap.source for tap in taps(library)} | _shipping(library, _mirrors(library))
     except MetierError:
         return  # whether anybody needs it cannot be told
     if source not in used:
         _repositories(library, (), cache_name(source))
+
+
+def _shipping(library: Library, mirrors: Iterable[Mirror]) -> set[str]:
+    """Give the repositories that plugins come from: those that are mirrored, and those that the configuration names."""
+    requests = [plugin.source for one in mirrors for plugin in one.plugins]
+    for said in library.settings.plugins.sources:
+        try:
+            requests.append(fetching.request_for(library, said))
+        except MetierError:
+            continue  # what is no source has no copy either
+    return {_repository(request) for request in requests}
+
+
+def _repository(request: Request) -> str:
+    return canonical(request._replace(kind="git") if request.kind == "marketplace" else request)
 
 
 def _repositories(library: Library, used: Iterable[str], only: str = "") -> None:

@@ -12,7 +12,7 @@ from metier import recording
 from metier.errors import MetierError, NotFoundError, StoreError
 from metier.store.changing.disk import Switch, state_of
 from metier.supplies import Origin, Refusal, Synced
-from metier.supplying import applying, deploying, fetching, pinning, places
+from metier.supplying import applying, deploying, fetching, owners, pinning, places
 from metier.supplying.admitting import admitted
 from metier.supplying.deciding import Scales, Weighed
 from metier.vetting.cases import fetched_from
@@ -49,6 +49,7 @@ def sync(library: Library, *, frozen: bool, user: bool) -> Synced:
     drift, notes = list[str](), list[str]()
     with fetching.desk(library) as desk, Scales(library) as scales:
         seen = _looked(library, place, frozen=frozen)
+        drift += _owned(library, place)
         ready = _fetched(library, place, desk, scales, [one for one in seen if one.switches], drift)
         changer = places.changer_of(library)
         with changer.alone():
@@ -73,13 +74,22 @@ def sync(library: Library, *, frozen: bool, user: bool) -> Synced:
     return Synced(not drift, changed, tuple(drift), (*notes, *kept.lock.notes))
 
 
+def _owned(library: Library, place: Place) -> list[str]:
+    """Say which skills of the lock belong to a plugin here: whoever shares the lock has locked what this one mirrors."""
+    owned = owners.owners(library, place)
+    whose = (owners.owned(owned, pin.name) for pin in places.read(place).lock.pins) if owned else ()
+    return [f"{one.name}: {'; '.join(one.reasons)}" for one in whose if one is not None]
+
+
 def _looked(library: Library, place: Place, *, frozen: bool) -> list[Found]:
-    """Compare the disk with the lock."""
-    found, kept = list[Found](), places.read(place)
+    """Compare the disk with the lock; what a plugin owns is not looked at."""
+    found, kept, owned = list[Found](), places.read(place), owners.owners(library, place)
     known: dict[str, dict[str, bool]] = {}
     for one in kept.state.revisions:
         known.setdefault(one.name, {})[one.digest] = one.what == "edit"
     for pin in kept.lock.pins:
+        if owners.owned(owned, pin.name) is not None:
+            continue
         deploying.sure(library, place, pin)
         # What metier itself once put there is nobody's work: after a pull, the lock may have a newer version.
         own = known.get(pin.name, {})

@@ -1,20 +1,24 @@
 """`update`: bring locked skills to what their sources have now. Edits are merged; what conflicts, is worse or wants more waits.
 
 Everything is fetched, merged and judged in quarantine first, and shown as a plan. What may be applied is, at once and wholly;
-what may not is held: its version is kept in the store, the reasons are noted, and the working copy is not touched.
+what may not is held: its version is kept in the store, the reasons are noted, and the working copy is not touched. A version
+that somebody turned down is held as well, and only `merge` brings it in; the queue goes on calling it rejected.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from metier.errors import NotFoundError
 from metier.supplies import Held, Installed, Outcome, Plan, Refusal
+from metier.supply.decided import ident_of, mode_of, published, settled, superseded, turned_down
 from metier.supply.state import Pending
-from metier.supplying import applying, deploying, fetching, landing, pinning, places
+from metier.supplying import applying, deploying, fetching, landing, owners, pinning, places
 from metier.supplying.deciding import Scales
 from metier.supplying.landing import Landing
 from metier.supplying.prospects import Bench, Prospect, prospect
 from metier.supplying.upstreams import is_fixed, looked_up
+from metier.trust import disk as decisions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     from metier.store.disk import Store
     from metier.supplies import Pin
     from metier.supply.quarantine.disk import Desk
+    from metier.supply.state import State
     from metier.supplying.places import Kept, Place
 
 ALONE = "it waits for your yes: supply.fast_forward is off"
@@ -77,7 +82,12 @@ def _wanted(library: Library, names: Sequence[str], user: bool | None) -> list[t
         return [(place, list(places.read(place).lock.pins)) for place in places.places(library, user)]
     found: dict[Place, list[Pin]] = {}
     for name in dict.fromkeys(names):
-        place, _kept, pin = places.holding(library, name, user)
+        try:
+            place, _kept, pin = places.holding(library, name, user)
+        except NotFoundError:
+            for place in places.places(library, user):
+                owners.sure(library, place, (name,))
+            raise
         found.setdefault(place, []).append(pin)
     return list(found.items())
 
@@ -85,7 +95,9 @@ def _wanted(library: Library, names: Sequence[str], user: bool | None) -> list[t
 def _looked(library: Library, desk: Desk, scales: Scales, place: Place, pins: Sequence[Pin], *, named: bool) -> _Looked:
     """Ask the sources of some skills of a place; who `named` them is told of those that can have no newer version."""
     bench = Bench(library, place, places.read(place), desk, scales)
-    looked = _Looked(bench, [], [], [], set(), [])
+    owned = owners.owners(library, place)
+    looked = _Looked(bench, [], [], [whose for pin in pins if (whose := owners.owned(owned, pin.name)) is not None], set(), [])
+    pins = [pin for pin in pins if owners.owned(owned, pin.name) is None]
     for pin in pins:
         deploying.sure(library, place, pin)
         why = is_fixed(place, pin) if named else ""
@@ -101,10 +113,19 @@ def _looked(library: Library, desk: Desk, scales: Scales, place: Place, pins: Se
             if isinstance(found, Refusal):
                 looked.refused.append(found)
             elif found is not None:
-                looked.prospects.append(found)
+                looked.prospects.append(_remembered(bench, found))
             else:
                 looked.current.add(upstream.pin.name)
     return looked
+
+
+def _remembered(bench: Bench, found: Prospect) -> Prospect:
+    """Hold back a version that somebody turned down: no yes to many at once takes that back."""
+    row = turned_down(bench.kept.state, found.pin.name, found.laid.digest)
+    if row is None or found.mode == "already_applied":
+        return found
+    said = f"you turned it down on {row.at[:10]}" + (f": {row.reason}" if row.reason else "")
+    return found._replace(reasons=(*found.reasons, said))
 
 
 def _by_itself(library: Library, looked: _Looked) -> _Looked:
@@ -134,13 +155,13 @@ def _applied(library: Library, looked: _Looked, notes: list[str]) -> list[Instal
         for one in (*fit, *waiting):
             if kept.lock.named(one.pin.name) != one.pin:
                 raise landing.changed(f"the lock's entry of '{one.pin.name}'")
-        pending = _pending(kept, looked)
-        if not fit and pending == kept.state.pending:
+        state = _noted(kept, looked, decisions.now())
+        if not fit and state == kept.state:
             return []
         for one in (*fit, *waiting):
             _stored(store, one)
         landings = [_landing(place, one) for one in fit]
-        notes += landing.land(library, place, kept, landings, changer, "update", pending=pending)
+        notes += landing.land(library, place, kept._replace(state=state), landings, changer, "update", pending=state.pending)
     for one in waiting:
         applying.record(library, "update", "held", one.pin.name, one.laid.digest, origin=one.pin.source,
                         commit=one.laid.origin.commit, reason="; ".join(one.reasons)[:500])  # fmt: skip
@@ -155,18 +176,39 @@ def _stored(store: Store, one: Prospect) -> None:
         store.take(one.folder, one.files)
 
 
-def _pending(kept: Kept, looked: _Looked) -> tuple[Pending, ...]:
-    """Give what waits afterwards: one that waits already for the same version keeps its desk and what was done there."""
-    settled = {*looked.current, *(one.pin.name for one in looked.fit)}
-    found = {one.name: one for one in kept.state.pending if one.name not in settled}
+def _noted(kept: Kept, looked: _Looked, now: str) -> State:
+    """Give what waits afterwards, and what became of that which waited before."""
+    state, before = kept.state, {one.name: one for one in kept.state.pending}
+    for name in sorted(looked.current & before.keys()):
+        mode = mode_of(before[name], kept.lock.named(name))
+        state = superseded(state, before[name], mode, now, "its source has nothing newer any more")
+    for one in looked.fit:
+        old = before.get(one.pin.name)
+        if old is None:
+            continue
+        if old.theirs == one.laid.digest:
+            state = settled(state, old, published(old, one.mode, now, one.digest, "an update brought it in"))
+        else:
+            state = superseded(state, old, mode_of(old, one.pin), now, "an update brought in another version")
     for one in looked.waiting:
-        origin, before = one.laid.origin, found.get(one.pin.name)
-        new = Pending(one.pin.name, one.pin.base, one.local, one.laid.digest, origin.ref, origin.commit,
-                      one.laid.picked.path, "", one.reasons)  # fmt: skip
-        if before is not None and (before.base, before.theirs) == (new.base, new.theirs):
-            new = before._replace(commit=new.commit, path=new.path, reasons=new.reasons)
-        found[one.pin.name] = new
-    return tuple(sorted(found.values()))
+        state = _held(state, one, before.get(one.pin.name), now)
+    return state
+
+
+def _held(state: State, one: Prospect, old: Pending | None, now: str) -> State:
+    """Note an update that waits: one that waits already for the same version keeps its desk and what was done there."""
+    origin = one.laid.origin
+    new = Pending(one.pin.name, one.pin.base, one.local, one.laid.digest, origin.ref, origin.commit, one.laid.picked.path, "",
+                  one.reasons, now)  # fmt: skip
+    if old is not None and old.theirs == new.theirs:
+        ours = old.ours if old.desk else new.ours  # a desk goes with the edits that it was laid with
+        same = old._replace(ours=ours, commit=new.commit, path=new.path, reasons=new.reasons)
+        new = same if old.base == new.base else new._replace(at=old.at)
+    elif old is not None:
+        why = "its source has a newer version"
+        state = superseded(state, old, mode_of(old, one.pin), now, why, ident_of(new.name, new.theirs))
+    others = [waiting for waiting in state.pending if waiting.name != new.name]
+    return state._replace(pending=tuple(sorted([*others, new])))
 
 
 def _landing(place: Place, one: Prospect) -> Landing:

@@ -8,10 +8,14 @@ from pathlib import Path
 import pytest
 from conftest import Home
 from doors.upstream import Upstream, text_of
+from fakes.mirrors import a_candidate, a_mirror, a_plugin, a_skill, a_version
+from fakes.plugged import mirrored
 from fakes.workshop import Workshop, changed
 
 from metier.errors import StoreError, UsageError
 from metier.keeping import disk as keeping
+from metier.supplies import Request
+from metier.supplying import places, sweeping
 
 
 @pytest.fixture
@@ -173,3 +177,78 @@ def test_a_removed_skill_stays_until_its_revisions_are_given_up(shop: Workshop) 
 
         assert (0, 2) == (m.gc().trees, trees(shop))
         assert (1, 1) == (m.gc(revisions=1).trees, trees(shop))
+
+
+def kept(shop: Workshop, name: str) -> str:
+    """Put a tree into the store that nothing names; give its digest."""
+    folder = shop.folder.parent / name
+    folder.mkdir()
+    (folder / "SKILL.md").write_text(text_of(name))
+    with shop.open() as m:
+        return places.store_of(m).keep(str(folder))
+
+
+def test_what_a_mirrored_plugin_needs_stays_wherever_it_is_mirrored(shop: Workshop) -> None:
+    version, waits = kept(shop, "xls"), kept(shop, "ppt")
+    skill = a_skill("xls", versions=(a_version(digest=version),))
+    candidate = a_candidate(skill="xls")
+    open_one = candidate._replace(evidence=candidate.evidence._replace(new_upstream_tree_hash=waits))
+    with shop.open() as m:
+        mirrored(m, a_mirror("xls", candidates=[open_one])._replace(skills=(skill,)), user=True)
+
+        first = m.gc()
+        mirrored(m, a_mirror("xls"), user=True)
+        second = m.gc()
+
+    assert (0, 2) == (first.trees, second.trees)
+
+
+def test_what_is_noted_about_plugins_and_cannot_be_read_stops_everything(shop: Workshop) -> None:
+    kept(shop, "xls")
+    before = trees(shop)
+    with shop.open() as m:
+        mirrored(m, a_mirror("xls")).write_bytes(b"{")
+
+        with pytest.raises(StoreError):
+            m.gc()
+
+    assert before == trees(shop)
+
+
+def test_what_somebody_else_needs_stays(shop: Workshop) -> None:
+    digest = kept(shop, "xls")
+
+    with shop.open() as m:
+        first = sweeping.sweep(m, dry_run=False, revisions=None, also=[digest])
+        second = sweeping.sweep(m, dry_run=False, revisions=None)
+
+    assert (0, 1) == (first.trees, second.trees)
+
+
+def test_copies_of_repositories_that_a_plugin_comes_from_stay(shop: Workshop, tmp_path: Path) -> None:
+    ones = [Upstream(tmp_path / name) for name in ("mirrored", "named", "neither")]
+    for one in ones:
+        one.commit({f"{one.folder.name}/SKILL.md": text_of(one.folder.name)})
+    shop.config.write_text(f"[plugins]\nsources = ['{ones[1].url}', 'no source: at all']\n")
+    with shop.open() as m:
+        for one in ones:
+            m.add(one.url, consent=shop.yes)
+            m.remove(one.folder.name, consent=shop.yes)
+        request = Request("marketplace", ones[0].source)
+        mirrored(m, a_mirror("xls")._replace(plugins=(a_plugin("office", [a_skill("xls")], source=request),)))
+        before = len(list((shop.data / "cache" / "git").glob("*.git")))
+
+        m.gc()
+
+    assert (4, 3) == (before, len(list((shop.data / "cache" / "git").glob("*.git"))))
+
+
+def test_the_desk_of_a_plugin_s_update_stays(shop: Workshop) -> None:
+    desk = shop.data / "merges" / "xls-0123-4567"
+    (desk / "empty").mkdir(parents=True)
+    with shop.open() as m:
+        mirrored(m, a_mirror("xls", candidates=[a_candidate(skill="xls", desk=desk.name)]))
+
+        m.gc()
+
+        assert (True, []) == (desk.is_dir(), [text for text in m.warnings if desk.name in text])

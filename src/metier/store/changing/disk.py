@@ -41,6 +41,7 @@ class Changer:
         """Keep the journal and the lock of all changers in `folder`; `home` is never created on the way."""
         self.folder, self.home, self.store, self.hands = folder, home, store, hands
         self.wait = keeping.WAIT_SECONDS
+        """How long to wait for the others; with 0, whoever finds one at work gives up at once."""
         self._mover = Mover(store, hands)
         self._owner: int | None = None
 
@@ -53,10 +54,11 @@ class Changer:
         with ExitStack() as held:
             try:
                 keeping.make(self.folder, self.home)
-                held.enter_context(keeping.alone(f"{self.folder}/{LOCK}", self.wait))
+                held.enter_context(keeping.alone(f"{self.folder}/{LOCK}", self.wait, named=True))
             except TimeoutError as error:
-                hint = "wait until the other metier is done, and try again"
-                raise StoreError("another process is changing skills", hint=hint, code="busy") from error
+                holder, hint = keeping.holder(f"{self.folder}/{LOCK}"), "wait until the other metier is done, and try again"
+                who = f": {holder}" if holder else ""
+                raise StoreError(f"another process is changing skills{who}", hint=hint, code="busy") from error
             except OSError as error:
                 raise _trouble(f"cannot use {self.folder}", error) from error
             self._owner = threading.get_ident()

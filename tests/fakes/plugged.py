@@ -1,0 +1,22 @@
+"""A place in which a plugin is mirrored, as far as the notes on it say so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from metier.plugins.state import mirror_bytes
+from metier.supplying import places
+
+if TYPE_CHECKING:
+    from metier.app import Library
+    from metier.mirrors import Mirror
+
+
+def mirrored(library: Library, mirror: Mirror, *, user: bool = False) -> Path:
+    """Write down what is mirrored in this project, or for the user; give the file."""
+    place = places.place_of(library, user=user)
+    file = Path(places.home_of(library)) / "plugins" / Path(place.state).name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(mirror_bytes(mirror))
+    return file
