@@ -47,11 +47,12 @@ KEPT = {
     "lock-conflict": "`metier.lock` has markers of a git merge, and to settle them would be to guess.",
     "lock-version": "A newer metier wrote this lock.",
     "locked": "A skill of that name is in the lock already.",
-    "state": "This machine's own notes on a lock cannot be read. They lie in `METIER_HOME/supply`.",
+    "state": "This machine's own notes on a lock, on mirrored plugins or on a draft cannot be read. They lie in `supply`, "
+             "`plugins` and `pending` below `METIER_HOME`.",
     "not-in-store": "The store does not have these bytes, or not any more.",
     "store-damaged": "What the store has is not what its name says. It is never handed out.",
     "unsettled": "A change failed and could not be undone at once. The next command that changes skills settles it.",
-    "unmerged": "A held update still has conflicts. The message names the files and the lines.",
+    "unmerged": "A held update, a draft or another candidate still has conflicts. The message names the files and the lines.",
     "record": "Another tool's record cannot be read.",
     "record-conflict": "Another tool's record has markers of a git merge, and both sides changed the same skills.",
     "record-version": "Another tool's record is of a version that metier does not know.",
@@ -89,11 +90,21 @@ MANAGED = {
     "pinned": "`manage.pinned` has the skill.",
     "unreadable": "The skill cannot be read whole.",
     "full": "Too many changes wait for a person already.",
+    "draft": "A file in `METIER_HOME/pending` is no draft, or cannot be read as one.",
+}
+MIRRORED = {
+    "ownership": "A plugin ships a skill whose name another plugin, the lock, you or a folder has; or its own id is taken.",
+    "owned": "A plugin owns the skill, so it is not installed, removed or changed in another way.",
+    "unsafe": "A scan or the policy says no to a skill of a plugin. `findings` of the JSON document says why.",
+    "decided": "A change was accepted, rejected or superseded already.",
+    "not-fetched": "A source on another machine was never fetched, and looking at plugins fetches nothing.",
+    "duplicate": "Only as an error of a list: a source has two plugins of one name, and the first counts.",
 }
 GROUPS = (
     ("When a source is named, fetched or unfolded", SOURCES),
     ("When skills are installed, kept and handed on", KEPT),
     ("When a skill is read, loaded, signed or set up", OTHERS),
+    ("When plugins are mirrored and changes reviewed", MIRRORED),
     ("When an agent changes a skill", MANAGED),
 )
 CODES = {code: text for _title, group in GROUPS for code, text in group.items()}

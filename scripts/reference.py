@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import error_codes
 
-from metier import errors, expanding, model, offers, preparing, settings, supplies, terms, wanted
+from metier import errors, expanding, mirrors, model, offers, preparing, settings, supplies, terms, wanted
 from metier.audit import proof
 from metier.cli.help import of_command, overview
 from metier.cli.table import COMMANDS, COMMON
@@ -23,6 +23,7 @@ from metier.diagnosis import Report
 from metier.disclose import catalogue, pages
 from metier.discover.agents import AGENTS, Agent
 from metier.expanding import calling
+from metier.mirroring import versioning
 from metier.route import observed, triggers
 from metier.scan import learned
 from metier.scan.rules import combined, declared, structure
@@ -110,6 +111,8 @@ SETTINGS = {
     "supply.redirects": "How many redirects one fetch follows.",
     "supply.seconds": "How long one fetch may take.",
     "supply.search_seconds": "How long `metier search` waits for all sources together.",
+    "plugins.sources": "Folders and repositories in which plugins and marketplaces are looked for, written as for `metier add`.",
+    "plugins.wait_seconds": "How long a change of mirrored skills waits while another process changes skills.",
     "usage": "Count, on this machine alone, how often each skill is used.",
     "scan.rules": "Files with [rules of your own](../how-to/write-a-rule.md), from the folder of the file that names them.",
 }
@@ -120,9 +123,9 @@ index; `METIER_AGENT` stands for `--agent`.
 
 A project's file may only narrow what you allow: `on_collision = "refuse"`, `hide_unready = true`, `inline_shell = false`,
 `usage = false`, lower limits, and in `[trust]` what is stricter than yours; it waives nothing and brings no baseline. Anything else
-in it is ignored and reported ([WK012](rules/WK012.md)): `[route]` and `[supply]` too, for no project decides what is found
-first or whom metier calls. An organisation's `[trust]` may not be softer than the defaults, and is then your limit: what is softer
-is ignored and reported ([TR001](rules/TR001.md)). An unknown key in your own file is an error with its line.
+in it is ignored and reported ([WK012](rules/WK012.md)): `[route]`, `[supply]` and `[plugins]` too, for no project decides what
+is found first or whom metier calls. An organisation's `[trust]` may not be softer than the defaults, and is then your limit: what
+is softer is ignored and reported ([TR001](rules/TR001.md)). An unknown key in your own file is an error with its line.
 """
 EXAMPLE = """```toml
 external_dirs = ["~/team-skills", "${SHARED}/skills"]
@@ -178,6 +181,9 @@ fast_forward = true
 taps = ["anthropics/skills", "https://git.example.com/team/skills.git"]
 private_hosts = ["git.example.com"]
 
+[plugins]
+sources = ["~/plugins", "our-company/plugins"]
+
 [skill_values]
 wiki.path = "~/notes"
 ```
@@ -213,12 +219,20 @@ DOCUMENTS = (
     ("metier doctor --json", "{" + ", ".join(f'"{field}": …' for field in Report._fields) + "}", "With `--agents`: every agent."),
     ("metier add SOURCE --json", "Outcome", "Exit code 1 when any is refused. Several to choose from: an error with `candidates`."),
     ("metier remove NAME --json", "Outcome",
-     "`metier update`, `rollback` and `adopt` give the same. Exit code 1 when any is refused or held."),
+     "`metier update`, `rollback` (of an installed skill) and `adopt` give the same. Exit code 1 when any is refused or held."),
     ("metier outdated --json", '{"skills": [Age]}', ""),
     ("metier sync --json", "Synced", "Exit code 1 when `ok` is false."),
-    ("metier diff NAME --json", '{"name": text, "diff": text}', "A unified diff; empty when nothing was edited."),
+    ("metier diff NAME --json", '{"name": text, "diff": text}', "A unified diff; empty when nothing differs."),
     ("metier merge NAME --json", "Merging", "Exit code 1 while anything is left to settle."),
-    ("metier history NAME --json", '{"name": text, "revisions": [Revision]}', "The newest first."),
+    ("metier history NAME --json", '{"name": text, "revisions": [Revision]}',
+     "The newest first. Of a mirrored skill: Skill, as `rollback` of one gives; with a version: Viewed."),
+    ("metier plugin list --json", '{"plugins": [Listed], "errors": [Fault]}', "With an ID, that one alone."),
+    ("metier plugin enable ID --json", "Mirrored",
+     "`disable`, `pause`, `resume`, `adopt` and `sync` give the same. Exit code 1 when any is refused or a source is unreachable."),
+    ("metier review list --json", '{"candidates": [Candidate]}', "With `--all` also those that were decided."),
+    ("metier review show ID --json", "Reviewed with candidates", "A list of the one Candidate. `edit` gives the same."),
+    ("metier review accept ID --json", "Decided with candidates",
+     "A list of the one Candidate. `reject` gives the same. Exit code 1 when `done` is false."),
     ("metier gc --json", "Freed", ""),
     ("metier search WORDS --json", '{"results": [Result], "unreachable": [{"source": text, "why": text}]}',
      "Exit code 1 when nothing fits."),
@@ -239,6 +253,8 @@ SHAPES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (supplies, ("Outcome", "Plan", "Step", "Target", "Conflict", "Installed", "Refusal", "Held", "Synced", "Revision")),
     (outdating, ("Age",)), (merging, ("Merging",)), (store, ("Freed",)), (supplies, ("Result",)),
     (records, ("Carried",)), (publishing, ("Packed", "Published")), (bundling, ("Bundled",)),
+    (mirrors, ("Listed", "Bound", "Fault", "Mirrored", "Skill", "Version", "Provenance")), (versioning, ("Viewed",)),
+    (mirrors, ("Candidate", "Evidence", "Reviewed", "Decided")),
     (terms, ("Scanned", "Waived")), (model, ("Finding",)), (cases, ("Trusted",)), (sign, ("Signed",)), (proof, ("Verified",)),
 )  # fmt: skip
 SUBJECTS = {
@@ -257,7 +273,8 @@ OF_TREES = (structure, declared, combined)
 """Tables about a skill as a whole, of which nothing is quoted."""
 ROWS = re.compile(r" \((?:[A-Z]{2}-\d|decision)[^)]*\)")
 """Rows of behaviours that the code names, which mean nothing to a reader of these pages."""
-WORDS = ("State", "Readiness", "Scope", "Kind", "Severity", "Harm", "Level", "Trust", "Phase", "Action")
+WORDS = ("State", "Readiness", "Scope", "Kind", "Severity", "Harm", "Level", "Trust", "Phase", "Action", "PluginStatus",
+         "BindingStatus", "CandidateKind", "CandidateStatus", "MergeMode")  # fmt: skip
 
 
 def main() -> int:
@@ -425,6 +442,7 @@ def configuration_page() -> str:
     defaults |= {f"prompt.{key}": value for key, value in settings.Prompting()._asdict().items()} | {"skill_values": {}}
     defaults |= {f"route.{key}": value for key, value in settings.Routing()._asdict().items()} | {"route.muted_until": {}}
     defaults |= {f"supply.{key}": value for key, value in settings.Supply()._asdict().items()}
+    defaults |= {f"plugins.{key}": value for key, value in settings.Plugging()._asdict().items()}
     defaults |= {f"manage.{key}": value for key, value in settings.Managing()._asdict().items()} | {"secrets.store": ""}
     tables = {"limits": model.Limits._fields, "skills": settings._SKILLS, "trust": trust_config._TOP, "scan": settings._SCAN,  # noqa: SLF001
               "secrets": ("store", "refuse"), **{key: tuple(readers) for key, readers in settings._TABLES.items()}}  # fmt: skip  # noqa: SLF001
@@ -469,14 +487,16 @@ def _shape(module: ModuleType, name: str) -> str:
             text = after.value.value if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) else ""
             said = _cell(ROWS.sub("", str(text)))
             rows.append(f"| `{ast.unparse(item.target)}` | `{_cell(ast.unparse(item.annotation))}` | {said} |")
-    return "\n".join([f"## {name}\n", f"{ast.get_docstring(node)}\n", "| field | type | |\n|---|---|---|", *rows, ""])
+    about = ROWS.sub("", ast.get_docstring(node) or "")
+    return "\n".join([f"## {name}\n", f"{about}\n", "| field | type | |\n|---|---|---|", *rows, ""])
 
 
 def _literal(name: str) -> str:
-    for node in ast.walk(ast.parse(inspect.getsource(model))):
+    nodes = [node for module in (model, mirrors) for node in ast.walk(ast.parse(inspect.getsource(module)))]
+    for node in nodes:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name and isinstance(node.value, ast.Subscript):
-            return " · ".join(f"`{word}`" for word in ast.literal_eval(node.value.slice))
-    message = f"model.py has no words for {name}"
+            return " · ".join(f"`{word}`" for word in ast.literal_eval(node.value.slice) if word)
+    message = f"neither model.py nor mirrors.py has words for {name}"
     raise SystemExit(message)
 
 

@@ -11,8 +11,8 @@ from metier.discover import disk, env as host
 from metier.discover.agents import agent_asked
 from metier.discover.scopes import given_roots
 from metier.errors import ConfigError, NotFoundError, RefusedError, UsageError
-from metier.keeper import Keeper
 from metier.light import TYPE_CHECKING
+from metier.steward import Steward
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -81,7 +81,7 @@ def _working_folder() -> str:
         raise NotFoundError("the working folder no longer exists", hint="change to another folder, or use -C DIR") from error
 
 
-class Library(Keeper):
+class Library(Steward):
     """The skills of this machine, for one way of asking. Nothing is read before the first question."""
 
     def as_agent(self, agent: str | None) -> Library:
@@ -128,9 +128,10 @@ class Library(Keeper):
 
     def why(self, name: str) -> Why:
         """Say which copy a name means and why each other copy does not count."""
-        from metier import disclosing, reading
+        from metier import disclosing
+        from metier.mirroring import explaining
 
-        return disclosing.with_budget(self, reading.why(self, name))
+        return disclosing.with_budget(self, explaining.why(self, name))
 
     def digest(self, card: Card) -> Digest | None:
         """Give the digest of a skill's tree, computed at most once for the same files; none when it cannot be read whole."""

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from metier.app import Library
-    from metier.store.disk import Freed
     from metier.supplies import Outcome, Revision, Searched, Synced
     from metier.supplying.bundling import Bundled
     from metier.supplying.merging import Merging
@@ -116,12 +115,6 @@ class Keeper(Wired):
         from metier.supplying import tapping
 
         return tapping.tap(self._whole, source, listed=listed)
-
-    def gc(self, *, dry_run: bool = False, revisions: int | None = None) -> Freed:
-        """Free what no lock and no kept revision needs; `revisions` keeps only so many of each skill."""
-        from metier.supplying import sweeping
-
-        return sweeping.sweep(self._whole, dry_run=dry_run, revisions=revisions)
 
     def lock_export(self, format: str, file: str = "", *, user: bool = False) -> Carried:  # noqa: A002 - the option's name
         """Write the lock as another tool's record; no skill's bytes are touched."""

@@ -47,3 +47,8 @@ class Draft(NamedTuple):
     removed: tuple[str, ...]
     reason: str
     level: str
+    score: int = 0
+    result: str = ""
+    """Digest of what the skill would become; nothing for one that would go."""
+    owner: str = ""
+    """Whom the folder belonged to when the change was asked for: `lock`, `plugin:ID`, or nothing for the user's own."""

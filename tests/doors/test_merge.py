@@ -65,7 +65,7 @@ def test_a_dropped_update_leaves_everything_as_it_was(held: Project) -> None:
     answer = held("merge", "pdf", "--abort")
 
     assert (0, MINE) == (answer.code, held.file("pdf").read_text())
-    assert "metier update pdf offers it again" in answer.out
+    assert "metier merge pdf takes it after all" in answer.out
     assert 1 == held("merge", "pdf").code
 
 

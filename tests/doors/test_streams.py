@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 UNWRITTEN = "error: cannot write the output: "
 NAMED = {"show", "setup", "why", "diff", "history", "merge", "remove", "rollback"}
 LYING = {"add", "adopt", "pack"}
+WITH_A_VERB = {"plugin", "review"}
 
 
 def run(home: Home, streams: str, *words: str) -> Answer:
@@ -32,6 +33,8 @@ def run(home: Home, streams: str, *words: str) -> Answer:
 
 
 def words_of(name: str) -> list[str]:
+    if name in WITH_A_VERB:
+        return [name, "list"]
     return [name, "pdf"] if name in NAMED else [name, ".agents/skills/pdf"] if name in LYING else [name]
 
 

@@ -93,6 +93,11 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
         (".agents/skills/needy",),
         (".agents/skills/needy", "--source", f"https://somebody:{GIVEN}@127.0.0.1:1/team/repo.git"),
     ),
+    "plugin": (
+        ("enable", "./kit", "--yes"), ("list", "kit"), ("sync",), ("disable", "kit", "--yes"),
+        ("enable", f"https://somebody:{GIVEN}@127.0.0.1:1/team/repo.git", "--yes"),
+    ),
+    "review": (("list", "--all"), ("show", "needy")),
     "search": (("services",),),
     "lock": (("export", "--format", "npx"), ("import", "--format", "npx")),
     "pack": ((".agents/skills/needy",),),
@@ -121,6 +126,10 @@ class Place:
         (self.folder / "scripts").mkdir(parents=True)
         (self.folder / "SKILL.md").write_text(SKILL)
         (self.folder / "scripts" / "ask.sh").write_text("echo asked\n")
+        (home.path / "kit" / "skills" / "kitted").mkdir(parents=True)
+        (home.path / "kit" / ".claude-plugin").mkdir()
+        (home.path / "kit" / ".claude-plugin" / "plugin.json").write_text('{"name": "kit", "version": "1.0.0"}')
+        (home.path / "kit" / "skills" / "kitted" / "SKILL.md").write_text(SKILL.replace("name: needy", "name: kitted"))
         (home.path / "ring.json").write_text("{}")
         self.env = {
             **home.env, "PYTHONPATH": f"{SOURCE}{os.pathsep}{FAKES}", "PYTHON_KEYRING_BACKEND": "file_ring.FileRing",

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 from metier import cli
-from metier.cli import output, supplied
+from metier.cli import candidates, diffs, output, supplied, versioned
+from metier.errors import UsageError
 from metier.light import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from metier.app import Library
     from metier.cli.argv import Values
-
-STYLES = {"---": "bold", "+++": "bold", "@@": "cyan", "+": "green", "-": "red"}
-"""By how a line begins; the first that fits."""
+    from metier.mirrors import Skill
 
 
 def run(values: Values) -> int:
     """Show edits as a unified diff."""
     user, name = supplied.users(values), supplied.words(values)[0]
+    against = cli.text_of(values["against"]) or "base"
     with supplied.opened(values) as m:
-        text = m.diff(name, against=cli.text_of(values["against"]) or "base", user=user)
-    if values["json"]:
-        output.write(output.json_text({"name": name, "diff": text}) + "\n")
-    elif text:
-        output.write("".join(f"{_line(line)}\n" for line in text.removesuffix("\n").split("\n")))
+        skill = versioned.mirrored(m, name, user)
+        text = m.diff(name, against=against, user=user) if skill is None else _compared(m, skill, against, user)
+    output.write(output.json_text({"name": name, "diff": text}) + "\n" if values["json"] else diffs.text(text))
     return 0
 
 
-def _line(line: str) -> str:
-    """Give one line harmless, and coloured on a terminal. Only line feeds part lines: a carriage return is shown."""
-    style = next((style for begin, style in STYLES.items() if line.startswith(begin)), "")
-    return output.style(output.clean(line), style) if style else output.clean(line)
+def _compared(m: Library, skill: Skill, against: str, user: bool | None) -> str:  # noqa: FBT001 - whose
+    """Compare a version with the working copy, or two versions; `theirs` is what waits to be reviewed."""
+    if against == "theirs":
+        return m.candidate(candidates.meant(m, skill.name, user)).diff
+    one, dots, other = (skill.current if against == "base" else against).partition("..")
+    if not one or (dots and not other):
+        raise UsageError(f"'{against[:40]}' is nothing to compare with", hint="base, theirs, a version, or two: v0001..v0003")
+    return m.compare(skill.name, one, other, user=user)

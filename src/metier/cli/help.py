@@ -30,6 +30,7 @@ Examples:
   metier scan ./their-skill                  what might it do?
   metier add anthropics/skills --skill pdf   get one in: fetched, scanned, decided about, locked
   metier update                              newer versions, merged with your edits
+  metier plugin enable owner/repo            mirror a plugin's skills; what it changes waits for you
   metier check ./my-skill                    does mine meet the standard?
 
 'metier COMMAND --help' says more about a command.

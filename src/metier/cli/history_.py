@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from metier.cli import output, plans, supplied
+from metier import cli
+from metier.cli import output, plans, supplied, versioned
+from metier.errors import UsageError
 from metier.light import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,15 +15,25 @@ if TYPE_CHECKING:
 
 
 def run(values: Values) -> int:
-    """List the revisions of a skill, the newest first."""
-    user, name = supplied.users(values), supplied.words(values)[0]
+    """List the revisions or versions of a skill, the newest first, or show one version."""
+    user, (name, *rest) = supplied.users(values), supplied.words(values)
+    file = cli.text_of(values["file"]) or ""
     with supplied.opened(values) as m:
-        found = m.history(name, user=user)
-    if values["json"]:
-        output.write(output.json_text({"name": name, "revisions": found}) + "\n")
-    else:
-        output.write(_text(name, found))
+        skill = versioned.mirrored(m, name, user)
+        if skill is not None and (rest or file):
+            found = m.version(name, rest[0] if rest else "", file=file, user=user)
+            output.write(output.json_text(found) + "\n" if values["json"] else versioned.view(found, bare=bool(file)))
+        elif skill is not None:
+            output.write(output.json_text(versioned.document(skill)) + "\n" if values["json"] else versioned.text(skill))
+        else:
+            _write(name, m.history(name, user=user), rest, values)
     return 0
+
+
+def _write(name: str, found: Sequence[Revision], rest: Sequence[str], values: Values) -> None:
+    if rest or values["file"]:
+        raise UsageError(f"'{name}' has revisions, and no versions to show", hint=f"metier diff {name} --against REV shows one")
+    output.write(output.json_text({"name": name, "revisions": found}) + "\n" if values["json"] else _text(name, found))
 
 
 def _text(name: str, found: Sequence[Revision]) -> str:

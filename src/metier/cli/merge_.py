@@ -30,7 +30,7 @@ def _text(found: Merging) -> str:
         return plans.outcome_text(found.outcome)
     if found.state == "shown":
         return _shown(found)
-    again = f"next: metier update {plans.named(found.name)} offers it again\n"
+    again = f"next: metier merge {plans.named(found.name)} takes it after all, once 'metier update' has met it again\n"
     return f"the update of {output.clean(found.name)} was dropped; your copy is as it was\n\n{again}"
 
 

@@ -78,9 +78,9 @@ def plan_text(plan: Plan) -> str:
 def _step(head: str, step: Step) -> Iterator[str]:
     clean = output.clean
     yield f"{head} {output.style(clean(step.name), 'bold')}  {_origin(step)}\n"
-    if head == "remove":
+    if head == "remove" or not step.files:  # nothing new comes in: it goes, or it comes back as it was
         yield from (f"  {clean(reason)}\n" for reason in step.reasons)
-        yield from _places("from", step.targets)
+        yield from _places("from" if head == "remove" else "to", step.targets)
         return
     what = f", {WHAT[step.mode]}" if step.mode in WHAT else ""
     yield f"  {counted(step.files, 'file')}, {size_text(step.size)}, about {counted(step.tokens, 'token')}{what}\n"
@@ -89,7 +89,7 @@ def _step(head: str, step: Step) -> Iterator[str]:
     yield from (f"    {clean(reason)}\n" for reason in step.reasons)
     if step.gained:
         yield f"    {output.style('new', 'yellow')}: {clean(', '.join(step.gained))}\n"
-    yield from _findings(step.findings)
+    yield from finding_lines(step.findings)
     yield from _places("to", step.targets)
 
 
@@ -112,7 +112,8 @@ def _places(word: str, targets: Sequence[Target]) -> Iterator[str]:
         yield f"  {word} {output.clean(target.path)} ({how})\n"
 
 
-def _findings(findings: Sequence[Finding], most: int = SHOWN) -> Iterator[str]:
+def finding_lines(findings: Sequence[Finding], most: int = SHOWN) -> Iterator[str]:
+    """Give findings, the gravest first, each with its place and why it matters."""
     clean = output.clean
     grave = sorted(findings, key=lambda one: SEVERITIES.index(one.severity))
     for one in grave[:most]:
@@ -146,16 +147,17 @@ def conflict_lines(conflicts: Sequence[Conflict]) -> str:
 
 def bad_news(outcome: Outcome) -> Iterator[str]:
     """Say what was refused and what is held, each with why and what next."""
-    for refusal in outcome.refused:
-        yield from _refusal(refusal)
+    yield from refusal_lines(outcome.refused)
     for held in outcome.held:
         yield from _held(held)
 
 
-def _refusal(one: Refusal) -> Iterator[str]:
-    yield f"{output.style('refused', 'red')} {output.style(output.clean(one.name), 'bold')}\n"
-    yield from (f"  {output.clean(reason)}\n" for reason in one.reasons)
-    yield from _findings(one.findings)
+def refusal_lines(refused: Sequence[Refusal]) -> Iterator[str]:
+    """Say what was refused, and why."""
+    for one in refused:
+        yield f"{output.style('refused', 'red')} {output.style(output.clean(one.name), 'bold')}\n"
+        yield from (f"  {output.clean(reason)}\n" for reason in one.reasons)
+        yield from finding_lines(one.findings)
 
 
 def _held(one: Held) -> Iterator[str]:

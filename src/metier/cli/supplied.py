@@ -11,7 +11,7 @@ from metier.errors import UsageError
 from metier.light import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from metier.app import Library
     from metier.cli.argv import Values
@@ -42,6 +42,14 @@ def words(values: Values) -> list[str]:
     found = values["operands"]
     assert isinstance(found, list)
     return found
+
+
+def fits(values: Values, said: str, verb: str, takes: Mapping[str, Sequence[str]]) -> None:
+    """Refuse an option that a command has for other verbs than this."""
+    for key, verbs in takes.items():
+        if values[key] and verb not in verbs:
+            option = f"--{key.replace('_', '-')}"
+            raise UsageError(f"metier {said} takes no {option}", hint=f"{option} is for: {', '.join(verbs)}")
 
 
 def carried_out(values: Values, verb: str, act: Callable[[Callable[[Outcome], bool]], Outcome]) -> Outcome:

@@ -10,7 +10,7 @@ import os
 import stat
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ WAIT_SECONDS = 30.0
 """How long to wait for other writers: a process that was stopped with the lock must not stop all others."""
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FLAGS = _NOFOLLOW | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_HALF_A_DAY = 12 * 60 * 60
 _POSIX = sys.platform != "win32"
 
 
@@ -78,8 +79,11 @@ def replace(path: str, data: bytes) -> None:
 
 
 @contextmanager
-def alone(path: str, wait: float = WAIT_SECONDS, *, create: bool = True) -> Iterator[None]:
-    """Let one process or thread at a time go on. Who only reads need not `create` the lock, and does without one then."""
+def alone(path: str, wait: float = WAIT_SECONDS, *, create: bool = True, named: bool = False) -> Iterator[None]:
+    """Let one process or thread at a time go on. Who only reads need not `create` the lock, and does without one then.
+
+    Without any `wait`, whoever finds it held gives up at once. One that is `named` lets others see who it is: `holder`.
+    """
     try:
         file = opened(path, os.O_RDWR | (os.O_CREAT if create else 0))
     except OSError:
@@ -89,16 +93,68 @@ def alone(path: str, wait: float = WAIT_SECONDS, *, create: bool = True) -> Iter
     try:
         if file >= 0:
             _wait(file, wait)
-        yield
+        with _signed(file) if named and file >= 0 else nullcontext():
+            yield
     finally:
         if file >= 0:
             os.close(file)  # which lets the lock go
 
 
+@contextmanager
+def _signed(file: int) -> Iterator[None]:
+    """Have it written in the lock who holds it. That is for people only, and so never a reason to fail."""
+    from metier.keeping import holding
+
+    me = holding.Holder(os.getpid(), holding.command_of(sys.argv), time.time(), _host())
+    with suppress(OSError):
+        os.ftruncate(file, 0)  # whoever was killed here may have left a longer name
+        os.lseek(file, 0, os.SEEK_SET)
+        os.write(file, holding.write(me))
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.ftruncate(file, 0)
+
+
+def holder(path: str) -> str:
+    """Name who holds a lock, for people; nothing where that is not known. The lock itself was found held a moment ago."""
+    from metier.keeping import holding
+
+    try:
+        file = opened(path, os.O_RDONLY)
+        try:
+            found = holding.read(os.read(file, holding.MOST_BYTES))
+        finally:
+            os.close(file)
+    except OSError:
+        return ""
+    if found is None or (found.host == _host() and not _is_alive(found.pid)):
+        return ""  # whoever was killed here holds nothing, and the one who does has not written yet
+    form = "%H:%M:%S" if abs(time.time() - found.since) < _HALF_A_DAY else "%Y-%m-%d %H:%M:%S"
+    return holding.said(found, time.strftime(form, time.localtime(found.since)), _host())
+
+
+def _host() -> str:
+    return os.uname().nodename if _POSIX else ""
+
+
+def _is_alive(pid: int) -> bool:
+    if not _POSIX:
+        return True  # there, asking a process whether it is there would end it
+    try:
+        os.kill(pid, 0)
+    except PermissionError:
+        return True  # somebody else's
+    except (OSError, OverflowError):
+        return False
+    return True
+
+
 def _wait(file: int, seconds: float) -> None:
     limit, pause = time.monotonic() + seconds, 0.0005
     while not _locked(file):
-        if time.monotonic() > limit:
+        if time.monotonic() >= limit:
             raise TimeoutError(110, "another process holds its lock")
         time.sleep(pause)
         pause = min(pause * 1.5, 0.01)

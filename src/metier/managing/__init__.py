@@ -14,8 +14,10 @@ from metier.discover.disk import is_there, real, tree
 from metier.errors import IntegrityError, MetierError, RefusedError, UsageError
 from metier.managing import disk, places, rules
 from metier.managing.grants import grants_of, widened
+from metier.managing.owners import owner_then
 from metier.managing.patch import patched
 from metier.managing.pending.disk import DiskDrafts
+from metier.managing.pending.trees import keep_trees
 from metier.managing.placing.disk import Spot, alone_in
 from metier.managing.rules import MAIN
 from metier.offers import Draft
@@ -251,14 +253,17 @@ class Change:
         """Put a change aside for a person."""
         text = () if edit.data is None else ((edit.file, edit.data.decode()),)
         gone = (edit.file,) if edit.data is None else ()
-        draft = Draft(self.action, self.target.name, self.target.path, self.base, text, gone, reason, scanned.level)
+        draft = Draft(self.action, self.target.name, self.target.path, self.base, text, gone, reason, scanned.level, scanned.score,
+                      str(scanned.digest or ""))  # fmt: skip
         return self.waiting(draft, scanned, warnings)
 
     def waiting(self, draft: Draft, scanned: Scanned | None, warnings: tuple[str, ...]) -> Managed:
         """Keep a draft and say so."""
         assert self.library.data is not None
         drafts: Drafts = self.library.drafts or DiskDrafts(self.library.data, self.ident)
-        ident = drafts.submit(draft)
+        ident = drafts.submit(draft._replace(owner=owner_then(self.library, draft.path)))
+        if self.library.drafts is None:
+            keep_trees(self.library, draft.path if self.base else "", self.tree)
         digest = str(scanned.digest or "") if scanned else ""
         self.note("staged", digest, ident)
         return Managed(OK, self.action, self.target.name, self.target.path, digest, draft.level,

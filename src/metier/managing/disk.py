@@ -18,7 +18,8 @@ from metier.managing.rules import MAX_TREE_BYTES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-STAGING, TRASH, LOCK = "staging", "trash", "manage.lock"
+STAGING, TRASH, LOCK = "manage", "trash", "manage.lock"
+"""Below METIER_HOME. What agents change is made ready apart from `staging`, which whoever installs sweeps by rules of its own."""
 UNFINISHED = ".metier-"
 """What the name of something that is not finished begins with; the id of the change follows."""
 _LEFT_OVER = re.compile(re.escape(UNFINISHED) + "[0-9a-f]{32}")

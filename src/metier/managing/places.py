@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from metier.disclose.schemas import handle
 from metier.discover import disk, walk
-from metier.errors import RefusedError, StoreError
+from metier.errors import NotFoundError, RefusedError, StoreError
 from metier.managing import rules
 from metier.standard.names import lookup_key
 
@@ -51,6 +51,23 @@ def for_new(library: Library, name: str, category: str) -> Target:
     return target
 
 
+def of_draft(library: Library, name: str, path: str, *, new: bool) -> Target:
+    """Give the place that a draft is about. Its path is only a claim: an agent must be allowed to change what lies there."""
+    card = next((card for card in library.contents().cards if disk.real(card.path) == path), None)
+    if card is not None:
+        return of_card(library, card)
+    if not new or disk.is_there(path):
+        what = "no search of this library finds a skill there" if disk.is_there(path) else "its folder is gone"
+        raise NotFoundError(f"there is no skill '{rules.shown(name)}' at {path} any more: {what}",
+                            hint="reject the draft, or put the skill back")  # fmt: skip
+    root, _told = _own_root(library)
+    category, _, last = path.removeprefix(f"{root}/").rpartition("/")
+    if not path.startswith(f"{root}/") or last != name:
+        raise RefusedError(f"a new skill '{rules.shown(name)}' does not go to {path}", code="not-own",
+                           hint="reject the draft; new skills go to your own folder")  # fmt: skip
+    return for_new(library, name, category)
+
+
 def _own_root(library: Library) -> tuple[str, tuple[str, ...]]:
     if library.given is not None:
         if not library.given:
@@ -75,7 +92,11 @@ def _is_aside(root: str, category: str) -> bool:
 
 def of_existing(library: Library, name: str) -> Target:
     """Give the place of a skill that an agent may change; refuse every other, with the reason."""
-    card = library.resolve(handle(name))
+    return of_card(library, library.resolve(handle(name)))
+
+
+def of_card(library: Library, card: Card) -> Target:
+    """Give the place of a skill that was found; refuse one that an agent may not change."""
     _may_be_touched(card)
     if card.kind != "skill-md":
         raise RefusedError(f"'{rules.shown(card.name)}' is a single file", code="kind", hint="a person has to change it")

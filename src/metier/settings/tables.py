@@ -89,3 +89,12 @@ class Supply(NamedTuple):
     """How long one fetch may take."""
     search_seconds: int = 10
     """How long `search` waits for all sources together."""
+
+
+class Plugging(NamedTuple):
+    """Where plugins are looked for, and how long one waits for another."""
+
+    sources: tuple[str, ...] = ()
+    """Folders and repositories with plugins or marketplaces, written as for `add`."""
+    wait_seconds: int = 10
+    """How long a change waits while another process changes skills (BE-1)."""

@@ -115,7 +115,7 @@ def test_an_interrupt_after_any_call_loses_nothing_and_hides_nothing(
         assert is_made == (["allowed"] == [event["outcome"] for event in library.audit_tail()]), at
         gone = files - contents(skills) - contents(state / "trash") if action != "edit" else set()
         assert set() == gone, at
-        assert [] == list(skills.rglob(".metier-*")) + list((state / "staging").glob("*")), at
+        assert [] == list(skills.rglob(".metier-*")) + list((state / "manage").glob("*")), at
         if not is_made:
             assert set() == contents(state / "trash"), at
         else:
@@ -187,15 +187,15 @@ def test_what_the_library_warns_of_meanwhile_is_said_with_the_change(place: Plac
 
 def test_the_next_change_takes_away_what_a_crash_left_behind(place: Place, notes: Path) -> None:
     skills, state = place.home / ".agents/skills", place.base / "state"
-    write(state / "staging/one/notes/SKILL.md", "half")
-    write(state / "staging/two", "half")
-    (state / "staging/three").symlink_to(notes)
+    write(state / "manage/one/notes/SKILL.md", "half")
+    write(state / "manage/two", "half")
+    (state / "manage/three").symlink_to(notes)
     write(skills / f".metier-{HEX}/SKILL.md", "half")
     write(skills / f".metier-{HEX[::-1]}", "half")
 
     place.scopes().manage("write_file", "notes", file="references/a.md", content="a\n")
 
-    assert [] == list((state / "staging").iterdir())
+    assert [] == list((state / "manage").iterdir())
     assert ["group"] == [path.name for path in skills.iterdir()]
     assert "the guide\n" == (notes / "references/guide.md").read_text()
 
@@ -207,7 +207,7 @@ def test_only_what_is_surely_metier_s_own_is_taken_away(place: Place, notes: Pat
     write(skills / f"group/.metier-{HEX}", "kept")
     (skills / f".metier-{HEX}").symlink_to(outside.parent)
     (place.base / "state").mkdir()
-    (place.base / "state/staging").symlink_to(outside.parent)
+    (place.base / "state/manage").symlink_to(outside.parent)
 
     try:
         place.scopes().manage("write_file", "notes", file="references/a.md", content="a\n")
@@ -224,7 +224,7 @@ def test_only_what_is_surely_metier_s_own_is_taken_away(place: Place, notes: Pat
 
 def test_what_waits_or_was_taken_away_is_for_its_owner_alone(place: Place, notes: Path) -> None:
     state = place.base / "state"
-    for name in ("pending/skills", "staging", "trash"):
+    for name in ("pending/skills", "manage", "trash"):
         (state / name).mkdir(parents=True)
     for folder in state.rglob("*"):
         folder.chmod(0o755)
@@ -233,7 +233,7 @@ def test_what_waits_or_was_taken_away_is_for_its_owner_alone(place: Place, notes
     library.manage("patch", "notes", old="name: notes", new="name: notes\nallowed-tools: Bash(*)")
     library.manage("delete", "notes")
 
-    kept = [state / "pending", state / "pending/skills", state / "staging", state / "trash", *(state / "trash").iterdir()]
+    kept = [state / "pending", state / "pending/skills", state / "manage", state / "trash", *(state / "trash").iterdir()]
     assert {0o700} == {path.stat().st_mode & 0o777 for path in kept}
     assert not notes.exists()
 

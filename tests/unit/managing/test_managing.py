@@ -52,7 +52,7 @@ def everything(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 def leftovers(place: Place) -> list[str]:
     """List what must not be there after a change, whatever became of it."""
-    staging = place.base / "state/staging"
+    staging = place.base / "state/manage"
     unfinished = list(place.base.rglob(".metier-*"))
     return [str(path) for path in (*unfinished, *(staging.iterdir() if staging.exists() else ()))]
 

@@ -1,0 +1,1 @@
+"""Looking at folders without reading a file in them."""
