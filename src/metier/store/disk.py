@@ -127,10 +127,11 @@ class Store:
     def sweep(self, keep: Iterable[str], *, dry_run: bool = False) -> Freed:
         """Remove trees that are not kept, then blobs that no kept tree names. To be called where no change is under way.
 
-        What a tree was fetched from stays noted: a copy of it may be in use elsewhere.
+        What a tree was fetched from stays noted: a copy of it may be in use elsewhere. What to `keep` is asked when no other
+        writer is at work any more.
         """
-        kept = set(keep)
         with self._writing("cannot sweep the store"):
+            kept = set(keep)
             unwanted = [layout.tree_path(digest) for digest in self.digests() if digest not in kept]
             freed = sum(self._drop(path, dry_run=dry_run) for path in unwanted)
             named = self._named(kept)

@@ -49,7 +49,7 @@ class Changer:
     def alone(self) -> Iterator[tuple[str, ...]]:
         """Be the only one who changes anything, after what a crash left is settled; gives what that was, for people."""
         if self._owner == threading.get_ident():
-            yield ()
+            yield self._recover()  # the change before this one may have had no room left to sweep up after itself
             return
         with ExitStack() as held:
             try:
