@@ -90,7 +90,7 @@ def made(folder: Path, skills: int, changed: int, seed: int = 6) -> Upstream:
     folder.mkdir(parents=True)
     git(folder, "init", "-q", "-b", "main")
     for number in range(skills):
-        _write(folder / "skills" / f"skill-{number:05}", number, chance)
+        write(folder / "skills" / f"skill-{number:05}", number, chance)
     git(folder, "add", "-A")
     git(folder, "commit", "-q", "-m", "skills")
     first = git(folder, "rev-parse", "HEAD")
@@ -103,11 +103,11 @@ def made(folder: Path, skills: int, changed: int, seed: int = 6) -> Upstream:
     return upstream
 
 
-def _write(folder: Path, number: int, chance: random.Random) -> None:
+def write(folder: Path, number: int, chance: random.Random) -> None:
     """Write one skill."""
     words = {"name": folder.name, "number": number, "word": chance.choice(WORDS), "title": _title(chance),
-             "sentence": _sentence(chance)}  # fmt: skip
-    steps = "".join(f"{at}. {_sentence(chance)}\n" for at in range(1, 9))
+             "sentence": sentence(chance)}  # fmt: skip
+    steps = "".join(f"{at}. {sentence(chance)}\n" for at in range(1, 9))
     parts = "".join(f"\n## {_title(chance)}\n\n{_paragraph(chance, 6)}\n" for _part in range(5))
     contents = {
         "SKILL.md": SKILL.format(paragraph=_paragraph(chance, 4), steps=steps, parts=parts, **words),
@@ -124,9 +124,10 @@ def _title(chance: random.Random) -> str:
     return " ".join(chance.choices(WORDS, k=3)).capitalize()
 
 
-def _sentence(chance: random.Random) -> str:
+def sentence(chance: random.Random) -> str:
+    """Give a sentence that says nothing."""
     return " ".join(chance.choices(WORDS, k=chance.randint(7, 13))).capitalize() + "."
 
 
 def _paragraph(chance: random.Random, sentences: int) -> str:
-    return " ".join(_sentence(chance) for _sentence_number in range(sentences))
+    return " ".join(sentence(chance) for _sentence_number in range(sentences))

@@ -87,7 +87,10 @@ class Steward(Keeper):
         return versioning.view(self._whole, name, version, file=file, user=user)
 
     def compare(self, name: str, one: str, other: str = "", *, user: bool | None = None) -> str:
-        """Show what differs between two versions, or between a version and the working copy, as a unified diff."""
+        """Show what differs between two versions, or between one and the working copy, as a unified diff.
+
+        `base` is what was last accepted from the skill's plugin.
+        """
         from metier.mirroring import versioning
 
         return versioning.compare(self._whole, name, one, other, user=user)
@@ -104,36 +107,37 @@ class Steward(Keeper):
 
         return queue.listed(self._whole, everything=all, user=user)
 
-    def candidate(self, ident: str) -> Reviewed:
+    def candidate(self, ident: str, *, user: bool | None = None) -> Reviewed:
         """Show what a candidate would change, and what speaks for and against it."""
         from metier.reviewing import queue
 
-        return queue.show(self._whole, ident)
+        return queue.show(self._whole, ident, user=user)
 
-    def accept(self, ident: str, how: str = "", *, reason: str = "") -> Decided:
+    def accept(self, ident: str, how: str = "", *, reason: str = "", user: bool | None = None) -> Decided:
         """Publish a candidate, provided that nothing moved since it was made; else it is rebased and asked about again.
 
-        `how` settles conflicts: `ours` or `theirs`; what was edited on its desk counts where there is one.
+        `how` settles conflicts: `ours` or `theirs`; what was edited on its desk counts where there is one. The same change may wait
+        in the project and for the user: `user` says which is meant, else the project's comes first.
         """
         from metier.reviewing import queue
 
-        return queue.accept(self._whole, ident, how, reason=reason)
+        return queue.accept(self._whole, ident, how, reason=reason, user=user)
 
-    def reject(self, ident: str, *, reason: str = "") -> Decided:
+    def reject(self, ident: str, *, reason: str = "", user: bool | None = None) -> Decided:
         """Turn a candidate down; the skill stays as it is."""
         from metier.reviewing import queue
 
-        return queue.reject(self._whole, ident, reason=reason)
+        return queue.reject(self._whole, ident, reason=reason, user=user)
 
     def gc(self, *, dry_run: bool = False, revisions: int | None = None) -> Freed:
         """Free what no lock, no version, no candidate and no kept revision needs; `revisions` keeps only so many of each skill."""
         from metier.reviewing import drafts
         from metier.supplying import sweeping
 
-        return sweeping.sweep(self._whole, dry_run=dry_run, revisions=revisions, also=drafts.needed(self._whole))
+        return sweeping.sweep(self._whole, dry_run=dry_run, revisions=revisions, also=lambda: drafts.needed(self._whole))
 
-    def edit(self, ident: str) -> Reviewed:
+    def edit(self, ident: str, *, user: bool | None = None) -> Reviewed:
         """Lay a candidate out in a folder where a person changes it before accepting it."""
         from metier.reviewing import queue
 
-        return queue.edit(self._whole, ident)
+        return queue.edit(self._whole, ident, user=user)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from doors.command import Answer
-from doors.upstream import DANGEROUS, text_of
+from doors.upstream import DANGEROUS, Upstream, text_of
 
 from metier import cli
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from conftest import Home
 
 
@@ -136,3 +135,128 @@ def test_a_dry_run_shows_the_plan_and_does_nothing(desk: Desk) -> None:
     assert (0, True) == (answer.code, answer.out.startswith("add palette "))
     assert answer.out.endswith("\nnothing was changed\n")
     assert not (desk.project / ".agents").exists()
+
+
+# --- what a person is shown is what a yes is about
+
+
+def test_what_lies_on_the_desk_is_what_is_shown_judged_and_published(enabled: Desk) -> None:
+    enabled.release("1.1.0", palette=DANGEROUS.replace("name: bad", "name: palette"))
+    enabled("plugin", "sync")
+    before, made = enabled.json("review", "show", "palette"), text_of("palette", "Made by hand.\n")
+    desk = Path(enabled.json("review", "edit", "palette")["desk"])
+    (desk / "SKILL.md").write_text(made)
+
+    text, after = enabled("review", "show", "palette"), enabled.json("review", "show", "palette")
+    accepted = enabled("review", "accept", "palette", "--yes")
+
+    assert ("dangerous", "safe") == (before["candidate"]["evidence"]["verdict"], after["candidate"]["evidence"]["verdict"])
+    assert ([], True) == (after["findings"], bool(before["findings"]))
+    assert ("+Made by hand.\n" in text.out, f"metier review accept {after['candidate']['id']}" in text.out) == (True, True)
+    assert (0, made) == (accepted.code, enabled.copy("palette").read_text())
+
+
+def test_an_edit_after_the_sync_is_no_part_of_the_diff(enabled: Desk) -> None:
+    enabled.release("1.1.0", palette=text_of("palette").replace("Line 20 ", "Newer line 20 "))
+    enabled("plugin", "sync")
+    enabled.copy("palette").write_text(text_of("palette").replace("Line 1 ", "My line 1 "))
+
+    shown = enabled("review", "show", "palette")
+
+    changed = [line for line in shown.out.splitlines() if line.startswith(("+", "-"))][2:]
+    assert ["-Line 20 of the instructions.", "+Newer line 20 of the instructions."] == changed
+
+
+def test_a_yes_about_a_paused_plugin_goes_by_the_working_copy_as_it_is(enabled: Desk) -> None:
+    newer, mine = text_of("palette").replace("Line 20 ", "Newer line 20 "), text_of("palette").replace("Line 1 ", "My line 1 ")
+    enabled.release("1.1.0", palette=newer)
+    enabled("plugin", "sync")
+    enabled("plugin", "pause", "brand-kit")
+    enabled.copy("palette").write_text(mine)
+
+    first, second = enabled("review", "accept", "palette", "--yes"), enabled("review", "accept", "palette", "--yes")
+
+    assert (1, "not yet", 0) == (first.code, first.out.partition(":")[0], second.code)
+    assert newer.replace("Line 1 ", "My line 1 ") == enabled.copy("palette").read_text()
+    assert "paused" == enabled.json("plugin", "list", "brand-kit")["plugins"][0]["status"]
+
+
+def test_what_a_repository_has_since_is_looked_at_before_a_yes_has_an_effect(desk: Desk, tmp_path: Path) -> None:
+    upstream = Upstream(tmp_path / "repository")
+    upstream.commit({".codex-plugin/plugin.json": '{"name": "ops", "version": "1"}', "skills/deploy/SKILL.md": text_of("deploy")})
+    desk("plugin", "enable", upstream.url, "--yes")
+    upstream.commit({"skills/deploy/SKILL.md": text_of("deploy", "Two.\n")})
+    desk("plugin", "sync")
+    upstream.commit({"skills/deploy/SKILL.md": text_of("deploy", "Three.\n")})
+
+    moved = desk("review", "accept", "deploy", "--yes")
+    upstream.folder.rename(tmp_path / "away")
+    unasked = desk("review", "accept", "deploy", "--yes")
+
+    assert (1, True) == (moved.code, "it is superseded; look at plugin-update:ops:deploy:" in moved.out)
+    assert (0, True, text_of("deploy", "Three.\n")) == (unasked.code, "could not be looked at" in unasked.err, desk.copy("deploy").read_text())
+
+
+def test_a_plugin_that_is_missing_stays_so_while_its_source_cannot_be_asked(desk: Desk, tmp_path: Path) -> None:
+    upstream = Upstream(tmp_path / "repository")
+    upstream.commit({".codex-plugin/plugin.json": '{"name": "ops", "version": "1"}', "skills/deploy/SKILL.md": text_of("deploy")})
+    desk("plugin", "enable", upstream.url, "--yes")
+    upstream.commit({".codex-plugin/plugin.json": None})
+    gone = desk.json("plugin", "sync")["plugins"][0]["status"]
+    upstream.folder.rename(tmp_path / "away")
+    desk.copy("deploy").write_text(text_of("deploy", "Mine.\n"))
+
+    found = desk.json("plugin", "sync")
+
+    assert ("missing", "missing", 1) == (gone, found["plugins"][0]["status"], len(found["unreachable"]))
+    assert "v0002" == desk.json("history", "deploy")["current"]
+
+
+# --- whose it is, and what it is called
+
+
+def test_the_same_change_may_wait_in_the_project_and_for_the_user(enabled: Desk, home: Home) -> None:
+    enabled("plugin", "enable", str(enabled.plugin), "--user", "--yes")
+    newer, old = text_of("palette", "Newer.\n"), text_of("palette")
+    own = Path(home.env["HOME"]) / ".agents" / "skills" / "palette" / "SKILL.md"
+    enabled.release("1.1.0", palette=newer)
+    enabled("plugin", "sync")
+
+    either, listed = enabled("review", "accept", "palette", "--yes"), enabled("review", "list")
+    mine = enabled("review", "accept", "palette", "--user", "--yes")
+    between = own.read_text(), enabled.copy("palette").read_text()
+    rest = enabled("review", "accept", "palette", "--yes")
+    put_away = enabled("plugin", "disable", "brand-kit", "--user", "--yes")
+
+    assert (1, True) == (either.code, "--project or --user says which" in either.err)
+    assert [["SCOPE", "ID"], ["project", "plugin-update:brand-kit:palette:"], ["user", "plugin-update:brand-kit:palette:"]] == [
+        [scope, ident[:32]] for scope, ident, *_rest in map(str.split, listed.out.splitlines()[:3])
+    ]
+    assert (0, (newer, old)) == (mine.code, between)
+    assert (0, newer) == (rest.code, enabled.copy("palette").read_text())
+    assert put_away.out.endswith("undo it with: metier plugin enable brand-kit --user\n")
+
+
+def test_a_plugin_s_own_name_will_do_where_no_other_has_it(desk: Desk) -> None:
+    entry = {"name": "brand-kit", "source": "./", "strict": False, "skills": ["./skills/palette"]}
+    (desk.plugin / ".claude-plugin" / "plugin.json").unlink()
+    (desk.plugin / ".claude-plugin" / "marketplace.json").write_text(json.dumps({"name": "shop", "owner": {"name": "a"}, "plugins": [entry]}))
+    desk("plugin", "enable", str(desk.plugin), "--yes")
+
+    answers = [desk("plugin", verb, "brand-kit", "--yes") for verb in ("list", "pause", "resume", "sync", "disable")]
+    unknown = desk("plugin", "pause", "brand")
+
+    assert [0] * 5 == [one.code for one in answers]
+    assert all("brand-kit@shop" in one.out for one in answers if "1 plugin" not in one.out)
+    assert (1, "error: Unknown plugin state: brand\n") == (unknown.code, unknown.err.splitlines(keepends=True)[0])
+
+
+def test_edits_are_shown_although_they_are_a_version_already(enabled: Desk) -> None:
+    enabled.copy("palette").write_text(text_of("palette").replace("Line 1 ", "My line 1 "))
+    enabled("plugin", "sync")
+
+    edits, adopted = enabled("diff", "palette"), enabled("plugin", "adopt", "brand-kit", "palette")
+
+    assert edits.out.startswith("--- base/SKILL.md\n+++ yours/SKILL.md\n")
+    assert "-Line 1 of the instructions.\n+My line 1 of the instructions.\n" in edits.out
+    assert (0, edits.out) == (adopted.code, enabled("diff", "palette").out)

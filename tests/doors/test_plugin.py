@@ -62,8 +62,8 @@ def test_every_state_is_listed_in_a_word(status: str, steward: FakeSteward, give
     text, found = give("list"), document(give("list", "--json"))
 
     head, row = text.out.splitlines()
-    assert (0, "", ["ID", "STATE", "VERSION", "SKILLS", "SOURCE"]) == (text.code, text.err, head.split())
-    assert ["brand-kit", STATES[status], "1.2.0", "2", "/plugins/brand-kit"] == row.split()
+    assert (0, "", ["ID", "STATE", "VERSION", "SKILLS", "SCOPE", "SOURCE"]) == (text.code, text.err, head.split())
+    assert ["brand-kit", STATES[status], "1.2.0", "2", "project", "/plugins/brand-kit"] == row.split()
     assert status == found["plugins"][0]["status"]
 
 
@@ -96,6 +96,12 @@ def test_one_plugin_is_shown_with_its_skills(steward: FakeSteward, give: Give) -
     assert text.out.startswith("brand-kit 1.2.0: pending, 1.3.0 is there, project\n  /plugins/brand-kit\n\nSKILL ")
     assert ["palette", "an", "update", "waits", "sha256:ababababab", "sha256:ababababab", UPDATE] == text.out.splitlines()[4].split()
     assert ["brand-kit"] == [row["plugin_id"] for row in found["plugins"]]
+
+
+def test_the_skills_of_a_disabled_plugin_are_said_to_be_disabled(steward: FakeSteward, give: Give) -> None:
+    steward.plugs = Plugins((listed("disabled"),))
+
+    assert [["palette", "disabled"], ["type", "disabled"]] == [row.split()[:2] for row in give("list", "brand-kit").out.splitlines()[4:]]
 
 
 def test_a_plugin_that_nobody_knows_is_an_error(steward: FakeSteward, give: Give) -> None:

@@ -82,7 +82,7 @@ def test_what_was_decided_is_listed_on_request_with_what_became_of_it(fields: di
     waiting, everything = give("list"), give("list", "--all")
 
     assert "Nothing waits for you.\n\nnext: metier plugin sync, metier update\n" == waiting.out
-    assert everything.out.splitlines()[1].endswith(f"  {said}")
+    assert (True, True) == (everything.out.splitlines()[0].endswith("  STATE"), everything.out.splitlines()[1].endswith(f"  {said}"))
 
 
 # --- one of them

@@ -81,7 +81,7 @@ def test_a_skill_of_the_lock_has_revisions_and_no_versions(give: Give) -> None:
 
 
 @pytest.mark.parametrize(("more", "asked"), [
-    ((), ("v0002", "")), (("--against", "v0001"), ("v0001", "")), (("--against", "v0001..v0002"), ("v0001", "v0002")),
+    ((), ("base", "")), (("--against", "v0001"), ("v0001", "")), (("--against", "v0001..v0002"), ("v0001", "v0002")),
 ])  # fmt: skip
 def test_versions_are_compared_with_the_copy_or_with_each_other(more: tuple[str, ...], asked: tuple[str, str], steward: FakeSteward, give: Give) -> None:
     steward.edits = DIFF

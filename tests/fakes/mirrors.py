@@ -101,7 +101,7 @@ CANDIDATES = st.builds(
 def skills(draw: st.DrawFn, name: str) -> Skill:
     """Draw a skill of a name that keeps to the rules."""
     versions = draw(st.lists(_EACH_VERSION, min_size=1, max_size=3, unique_by=lambda one: one.version))
-    folders = draw(st.lists(_FOLDERS, max_size=2))
+    folders = draw(st.lists(_FOLDERS, min_size=1, max_size=2))
     targets = tuple(Target(draw(_TEXTS), f"{folder}/{name}", draw(st.sampled_from(METHODS))) for folder in folders)
     return Skill(name, draw(_LINES), draw(_LINES), draw(_words(fields.SKILL_STATUSES)), draw(_TEXTS),
                  draw(st.sampled_from(versions)).version, targets, tuple(versions))  # fmt: skip

@@ -26,6 +26,8 @@ OPEN = frozenset({"open", "accepted"})
 """What still waits: nobody has decided, or a yes has not had its effect yet."""
 FINDINGS = 20
 """How many findings are shown of what is looked at by itself."""
+WIDEST = 120
+"""An id has the names of a marketplace, a plugin and a skill in it."""
 LISTED = 10
 """How many ids are named where several fit."""
 
@@ -33,18 +35,21 @@ LISTED = 10
 # --- which one
 
 
-def meant(m: Library, said: str, user: bool | None = None) -> str:  # noqa: FBT001 - whose
-    """Give the id that somebody means: a whole one, else the beginning of one or a skill's name, where one open one fits."""
+def meant(m: Library, said: str, user: bool | None = None) -> tuple[str, bool | None]:  # noqa: FBT001 - whose
+    """Give the id that somebody means, and whose: a whole one, else the beginning of one or a skill's name, where one fits."""
     known = m.candidates(all=True, user=user)
-    if not said or any(one.id == said for one in known):
-        return said
-    fitting = [one for one in known if one.status in OPEN and (one.id.startswith(said) or one.skill == said)]
+    whole = [one for one in known if one.id == said]
+    waiting = [one for one in whole or known if one.status in OPEN]
+    fitting = [one for one in waiting if one.id.startswith(said) or one.skill == said] if said else []
     if len(fitting) > 1:
-        ids = [one.id for one in fitting]
-        error = AmbiguousError(f"'{said}' may be any of {len(ids):,}: {', '.join(ids[:LISTED])}", hint="give the whole id of one")
+        ids = list(dict.fromkeys(one.id for one in fitting))
+        which = "give the whole id of one" if len(ids) > 1 else "--project or --user says which of the two"
+        error = AmbiguousError(f"'{said}' may be any of {len(fitting):,}: {', '.join(ids[:LISTED])}", hint=which)
         error.details["candidates"] = [document(one) for one in fitting]
         raise error
-    return fitting[0].id if fitting else said  # which nobody knows, and the library says so
+    for one in (*fitting, *whole[:1]):
+        return one.id, one.scope == "user" if one.scope else user
+    return said, user  # which nobody knows, and the library says so
 
 
 # --- JSON
@@ -66,13 +71,15 @@ def with_one(found: Reviewed | Decided) -> dict[str, Any]:
 
 def table(found: Sequence[Candidate], *, everything: bool) -> str:
     """List candidates."""
-    return output.table([_row(one) for one in found], HEADS) or (NEVER if everything else NONE)
+    heads, first = (*HEADS[:-1], "STATE") if everything else HEADS, len({one.scope for one in found}) < 2
+    rows = [(one.scope or "-", *_row(one, everything=everything))[first:] for one in found]  # the same may wait in two places
+    return output.table(rows, ("SCOPE", *heads)[first:], widest=WIDEST) or (NEVER if everything else NONE)
 
 
-def _row(one: Candidate) -> tuple[str, ...]:
+def _row(one: Candidate, *, everything: bool) -> tuple[str, ...]:
     clean, seen = output.clean, one.evidence
     verdict = f"{clean(seen.verdict)} {seen.score}/100" if seen.verdict else "-"
-    waits = clean(one.reason) if one.status == "open" else _became(one)
+    waits = clean(one.reason) if one.status == "open" and not everything else _became(one)
     return clean(one.id), KINDS.get(one.kind, clean(one.kind)), clean(one.skill), MODES.get(one.merge_mode, "-"), verdict, waits
 
 

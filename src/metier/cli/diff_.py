@@ -25,10 +25,11 @@ def run(values: Values) -> int:
 
 
 def _compared(m: Library, skill: Skill, against: str, user: bool | None) -> str:  # noqa: FBT001 - whose
-    """Compare a version with the working copy, or two versions; `theirs` is what waits to be reviewed."""
+    """Compare `base` or a version with the working copy, or two versions; `theirs` is what waits to be reviewed."""
     if against == "theirs":
-        return m.candidate(candidates.meant(m, skill.name, user)).diff
-    one, dots, other = (skill.current if against == "base" else against).partition("..")
+        ident, whose = candidates.meant(m, skill.name, user)
+        return m.candidate(ident, user=whose).diff
+    one, dots, other = against.partition("..")
     if not one or (dots and not other):
         raise UsageError(f"'{against[:40]}' is nothing to compare with", hint="base, theirs, a version, or two: v0001..v0003")
     return m.compare(skill.name, one, other, user=user)

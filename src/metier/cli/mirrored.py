@@ -17,6 +17,8 @@ STYLES = {"discovered": "dim", "synced": "green", "update_pending": "yellow", "p
           "disabled": "dim", "adopted": "dim"}  # fmt: skip
 SKILLS = {"synced": "as accepted", "update_pending": "an update waits", "new": "new, waits for a yes", "removed": "gone upstream",
           "kept": "gone upstream, kept", "declined": "an update was declined"}  # fmt: skip
+WIDEST = 80
+"""An id has the names of a marketplace and a plugin in it."""
 NONE = "No plugins are mirrored here, and none were found.\n\nnext: metier plugin enable SOURCE, or set plugins.sources\n"
 
 
@@ -27,10 +29,11 @@ def table(found: Plugins) -> str:
     """List plugins, then what could not be read."""
     rows = [
         (output.clean(one.plugin_id), state_of(one), output.clean(one.installed_version or one.version) or "-",
-         f"{len(one.skills):,}", output.clean(one.source))
+         f"{len(one.skills):,}", one.scope or "-", output.clean(one.source))
         for one in found.plugins
     ]  # fmt: skip
-    listed = output.table(rows, ("ID", "STATE", "VERSION", "SKILLS", "SOURCE"), [_style(one) for one in found.plugins])
+    heads = ("ID", "STATE", "VERSION", "SKILLS", "SCOPE", "SOURCE")
+    listed = output.table(rows, heads, [_style(one) for one in found.plugins], widest=WIDEST)
     faults = "".join(_faults(found.errors, "error"))
     return (listed or ("" if faults else NONE)) + (f"\n{faults}" if listed and faults else faults)
 
@@ -61,7 +64,7 @@ def _plugin(one: Listed) -> Iterator[str]:
 
 
 def _skill(name: str, bound: Bound, one: Listed) -> tuple[str, ...]:
-    state = SKILLS.get(bound.status, output.clean(bound.status)) if one.scope else state_of(one)
+    state = state_of(one) if one.status in {"discovered", "disabled"} else SKILLS.get(bound.status, output.clean(bound.status))
     return (output.clean(name), state, plans.short(bound.accepted or "") or "-", plans.short(bound.observed or "") or "-",
             output.clean(bound.pending or "-"))  # fmt: skip
 
@@ -79,7 +82,7 @@ def enabled(m: Library, found: Mirrored, *, dry: bool, shown: bool) -> str:
     if found.refused or dry:
         parts.append("nothing was changed\n")
     elif found.changed:
-        parts += [*_placed(found), *(_on(one) for one in found.plugins)]
+        parts += [*_placed(found), *(_on(one, news=bool(found.opened)) for one in found.plugins)]
     elif not found.unreachable:
         parts += [f"{output.clean(one.plugin_id)} is {state_of(one)} already\n" for one in found.plugins]
     return "".join([*parts, *_waiting(m, found.opened), notes(found)])
@@ -92,10 +95,10 @@ def _placed(found: Mirrored) -> Iterator[str]:
         yield f"{word} {output.style(output.clean(step.name), 'bold')}: {output.clean(where)}\n"
 
 
-def _on(one: Listed) -> str:
+def _on(one: Listed, *, news: bool) -> str:
     what = f"{output.clean(one.plugin_id)} {output.clean(one.installed_version or '')}".rstrip()
     said = f"{what} is {state_of(one)}: {plans.counted(len(one.skills), 'skill')}, yours to edit\n"
-    return f"{said}\nnext: metier plugin sync {plans.named(one.plugin_id)} looks for what is new\n"
+    return said if news else f"{said}\nnext: metier plugin sync {plans.named(one.plugin_id)} looks for what is new\n"
 
 
 def looked_at(m: Library, found: Mirrored) -> str:

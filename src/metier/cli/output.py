@@ -137,11 +137,11 @@ WIDEST = 48
 """A column does not grow beyond this for one long name; the name itself is shown whole."""
 
 
-def table(rows: Sequence[Sequence[str]], heads: Sequence[str], styles: Sequence[str] | None = None) -> str:
+def table(rows: Sequence[Sequence[str]], heads: Sequence[str], styles: Sequence[str] | None = None, widest: int = WIDEST) -> str:
     """Lay out columns; the last one is cut to the width of the terminal. `styles` colours the first cell of a row."""
     if not rows:
         return ""
-    sizes = [min(max(len(head), *(len(row[at]) for row in rows)), WIDEST) for at, head in enumerate(heads)]
+    sizes = [min(max(len(head), *(len(row[at]) for row in rows)), widest) for at, head in enumerate(heads)]
     room = max(width() - sum(sizes[:-1]) - 2 * (len(heads) - 1), 20)
     out = [style("  ".join(head.ljust(size) for head, size in zip(heads, sizes, strict=True)).rstrip(), "bold")]
     for at, row in enumerate(rows):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from metier.app import Library
     from metier.cli.argv import Values
-    from metier.mirrors import Mirrored
+    from metier.mirrors import Listed, Mirrored
 
     Verb = Callable[[Library, Values, list[str]], int]
 
@@ -42,6 +42,7 @@ def run(values: Values) -> int:
 
 def _list(m: Library, values: Values, rest: list[str]) -> int:
     found = m.plugins(user=supplied.users(values))
+    rest = [_whole(found.plugins, said) for said in rest]
     unknown = [ident for ident in rest if all(one.plugin_id != ident for one in found.plugins)]
     if unknown:
         raise NotFoundError(f"Unknown plugin: {unknown[0]}", hint="'metier plugin list' shows all")
@@ -79,32 +80,34 @@ def _enable(m: Library, values: Values, rest: list[str]) -> int:
 
 def _disable(m: Library, values: Values, rest: list[str]) -> int:
     """Ask, saying what agents will no longer see; the library asks for the same yes by its own name."""
-    user, (ident,) = supplied.users(values), rest
-    now = next((one for one in m.plugins(user=user).plugins if one.plugin_id == ident and one.scope), None)
+    user = supplied.users(values)
+    known = _mirrored(m, user)
+    ident = _whole(known, rest[0])
+    now = next((one for one in known if one.plugin_id == ident), None)
     if now is not None and now.status not in {"disabled", "adopted"}:
         names = "".join(f"  {output.clean(name)}\n" for name in now.skills)
         agreed(values, f"Agents will no longer see these skills; their versions and your edits are kept:\n{names}"
                        f"Disable {output.clean(ident)}?")  # fmt: skip
     found = m.plugin_disable(ident, disable_linked_skills=True, user=user, blocking=not values["no_wait"])
-    return _said(found, values, "disabled", rest, undo="enable")
+    return _said(found, values, "disabled", ident, undo="enable")
 
 
 def _pause(m: Library, values: Values, rest: list[str]) -> int:
-    found = m.plugin_pause(rest[0], user=supplied.users(values), blocking=not values["no_wait"])
-    return _said(found, values, "paused", rest, undo="resume")
+    found, ident = _meant(m, values, rest[0], m.plugin_pause)
+    return _said(found, values, "paused", ident, undo="resume")
 
 
 def _resume(m: Library, values: Values, rest: list[str]) -> int:
-    found = m.plugin_resume(rest[0], user=supplied.users(values), blocking=not values["no_wait"])
-    code = _said(found, values, "resumed", rest)
+    found, ident = _meant(m, values, rest[0], m.plugin_resume)
+    code = _said(found, values, "resumed", ident)
     if not values["json"]:
         output.write(mirrored.looked_at(m, found))
     return code
 
 
 def _adopt(m: Library, values: Values, rest: list[str]) -> int:
-    ident, skill = rest
-    found = m.plugin_adopt(ident, skill, user=supplied.users(values), blocking=not values["no_wait"])
+    skill = rest[1]
+    found, ident = _meant(m, values, rest[0], lambda ident, **more: m.plugin_adopt(ident, skill, **more))
     if values["json"]:
         output.write(output.json_text(found) + "\n")
         return 0
@@ -115,19 +118,47 @@ def _adopt(m: Library, values: Values, rest: list[str]) -> int:
 
 
 def _sync(m: Library, values: Values, rest: list[str]) -> int:
-    found = m.plugin_sync(rest, user=supplied.users(values), blocking=not values["no_wait"])
+    user, blocking = supplied.users(values), not values["no_wait"]
+    try:
+        found = m.plugin_sync(rest, user=user, blocking=blocking)
+    except NotFoundError:
+        found = m.plugin_sync([_whole(_mirrored(m, user), said) for said in rest], user=user, blocking=blocking)
     output.write(output.json_text(found) + "\n" if values["json"] else mirrored.looked_at(m, found))
     return 1 if found.unreachable else 0
 
 
-def _said(found: Mirrored, values: Values, word: str, rest: Sequence[str], undo: str = "") -> int:
+def _meant(m: Library, values: Values, said: str, verb: Callable[..., Mirrored]) -> tuple[Mirrored, str]:
+    """Do something about the plugin that somebody means, and give its id; only where nobody knows it are all looked through."""
+    user, blocking = supplied.users(values), not values["no_wait"]
+    try:
+        return verb(said, user=user, blocking=blocking), said
+    except NotFoundError:
+        ident = _whole(_mirrored(m, user), said)
+        if ident == said:
+            raise
+        return verb(ident, user=user, blocking=blocking), ident
+
+
+def _mirrored(m: Library, user: bool | None) -> list[Listed]:  # noqa: FBT001 - whose
+    return [one for one in m.plugins(user=user).plugins if one.scope]
+
+
+def _whole(known: Sequence[Listed], said: str) -> str:
+    """Give the id that somebody means; a marketplace's name may be left out where one plugin fits."""
+    ids = {one.plugin_id for one in known}
+    fitting = [ident for ident in ids if ident.partition("@")[0] == said]
+    return fitting[0] if said not in ids and len(fitting) == 1 else said
+
+
+def _said(found: Mirrored, values: Values, word: str, said: str, undo: str = "") -> int:
     """Report one plugin that stands otherwise now, or did before."""
     code = 1 if found.unreachable else 0
     if values["json"]:
         output.write(output.json_text(found) + "\n")
         return code
-    ident = output.style(output.clean(rest[0]), "bold")
+    ident = output.style(output.clean(said), "bold")
     output.write(f"{output.style(word, 'green')} {ident}\n" if found.changed else f"{ident} was {word} already\n")
     if undo:
-        output.write(f"{mirrored.notes(found)}undo it with: metier plugin {undo} {plans.named(rest[0])}\n")
+        whose = " --user" if any(one.scope == "user" for one in found.plugins) else ""
+        output.write(f"{mirrored.notes(found)}undo it with: metier plugin {undo} {plans.named(said)}{whose}\n")
     return code

@@ -21,9 +21,9 @@ TAKES = {"all": ("list",), "ours": ("accept",), "theirs": ("accept",), "reason":
 def run(values: Values) -> int:
     """List what waits for a person, show one of it, or decide about it; exit 1 when it has to be looked at once more."""
     verb, *rest = supplied.words(values)
-    verbs = {"list": _list, "show": _show, "accept": _accept, "reject": _reject, "edit": _edit}
-    if verb not in verbs:
-        raise UsageError(f"metier review cannot '{verb[:40]}'", hint=f"it can: {', '.join(verbs)}")
+    verbs = {"show": _show, "accept": _accept, "reject": _reject, "edit": _edit}
+    if verb != "list" and verb not in verbs:
+        raise UsageError(f"metier review cannot '{verb[:40]}'", hint=f"it can: {', '.join(('list', *verbs))}")
     if len(rest) != (verb != "list"):
         wrong = "takes no ID" if verb == "list" else "needs one ID"
         raise UsageError(f"metier review {verb} {wrong}", hint="see: metier review --help")
@@ -32,13 +32,14 @@ def run(values: Values) -> int:
     if values["ours"] and values["theirs"]:
         raise UsageError("--ours and --theirs contradict each other", hint="leave one of them out")
     with supplied.opened(values) as m:
-        ident = candidates.meant(m, rest[0], user) if rest else ""
-        return verbs[verb](m, values, ident)
+        if not rest:
+            return _list(m, values, user)
+        return verbs[verb](m, values, *candidates.meant(m, rest[0], user))
 
 
-def _list(m: Library, values: Values, _ident: str) -> int:
+def _list(m: Library, values: Values, user: bool | None) -> int:  # noqa: FBT001 - whose
     everything = bool(values["all"])
-    found = m.candidates(all=everything, user=supplied.users(values))
+    found = m.candidates(all=everything, user=user)
     if values["json"]:
         output.write(output.json_text({"candidates": [candidates.document(one) for one in found]}) + "\n")
         return 0
@@ -48,14 +49,14 @@ def _list(m: Library, values: Values, _ident: str) -> int:
     return 0
 
 
-def _show(m: Library, values: Values, ident: str) -> int:
-    _print(m.candidate(ident), values)
+def _show(m: Library, values: Values, ident: str, user: bool | None) -> int:  # noqa: FBT001 - the same
+    _print(m.candidate(ident, user=user), values)
     return 0
 
 
-def _edit(m: Library, values: Values, ident: str) -> int:
+def _edit(m: Library, values: Values, ident: str, user: bool | None) -> int:  # noqa: FBT001 - the same
     """Lay a candidate out, and say where. No editor is started: what is on the desk is for the person's own tools."""
-    found = m.edit(ident)
+    found = m.edit(ident, user=user)
     if values["json"]:
         _print(found, values)
         return 0
@@ -66,15 +67,15 @@ def _edit(m: Library, values: Values, ident: str) -> int:
     return 0
 
 
-def _accept(m: Library, values: Values, ident: str) -> int:
+def _accept(m: Library, values: Values, ident: str, user: bool | None) -> int:  # noqa: FBT001 - the same
     how = "ours" if values["ours"] else "theirs" if values["theirs"] else ""
     if not values["yes"]:
-        before = _waiting(m, ident)
-        agreed(values, f"{candidates.brief(m.candidate(ident))}\nAccept it?")
-        if _waiting(m, ident) != before:  # people take their time, and others go on meanwhile
+        before = _waiting(m, ident, user)
+        agreed(values, f"{candidates.brief(m.candidate(ident, user=user))}\nAccept it?")
+        if _waiting(m, ident, user) != before:  # people take their time, and others go on meanwhile
             raise StoreError(f"{ident} changed while you looked at it", code="changed", hint=f"metier review show {ident}")
     try:
-        found = m.accept(ident, how, reason=cli.text_of(values["reason"]) or "")
+        found = m.accept(ident, how, reason=cli.text_of(values["reason"]) or "", user=user)
     except RefusedError as error:
         if not values["json"]:
             output.write("".join(plans.finding_lines(_findings(error), candidates.FINDINGS)))
@@ -82,8 +83,8 @@ def _accept(m: Library, values: Values, ident: str) -> int:
     return _decided(found, values)
 
 
-def _waiting(m: Library, ident: str) -> list[Candidate]:
-    return [one for one in m.candidates(all=True) if one.id == ident]
+def _waiting(m: Library, ident: str, user: bool | None) -> list[Candidate]:  # noqa: FBT001 - the same
+    return [one for one in m.candidates(all=True, user=user) if one.id == ident]
 
 
 def _findings(error: RefusedError) -> list[Finding]:
@@ -94,10 +95,10 @@ def _findings(error: RefusedError) -> list[Finding]:
     return [Finding(**one) for one in found] if isinstance(found, list) else []
 
 
-def _reject(m: Library, values: Values, ident: str) -> int:
+def _reject(m: Library, values: Values, ident: str, user: bool | None) -> int:  # noqa: FBT001 - the same
     if not values["yes"]:
-        agreed(values, f"{candidates.brief(m.candidate(ident))}\nReject it?")
-    return _decided(m.reject(ident, reason=cli.text_of(values["reason"]) or ""), values)
+        agreed(values, f"{candidates.brief(m.candidate(ident, user=user))}\nReject it?")
+    return _decided(m.reject(ident, reason=cli.text_of(values["reason"]) or "", user=user), values)
 
 
 def _decided(found: Decided, values: Values) -> int:

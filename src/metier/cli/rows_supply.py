@@ -125,7 +125,8 @@ SUPPLY = (
             ("metier plugin disable brand-kit --yes", "agents no longer see its skills; nothing of them is lost"),
             ("metier plugin adopt brand-kit palette", "the skill is yours from now on; its versions stay"),
         ),
-        detail="Nothing that a plugin changes reaches your copies before a person said yes. The setting plugins.sources names\n"
+        detail="ID is what the list shows; the marketplace behind the @ may be left out where only one plugin fits.\n"
+               "Nothing that a plugin changes reaches your copies before a person said yes. The setting plugins.sources names\n"
                "where plugins are looked for. Exit code 1 when a skill is refused, or a source cannot be reached.",
     ),
     Command(
@@ -164,7 +165,7 @@ SUPPLY = (
         examples=(("metier adopt .agents/skills/pdf --source anthropics/skills", "so that it can be updated"),),
     ),
     Command(
-        "gc", "free what no lock and no revision needs",
+        "gc", "free what no lock, no revision and no version needs",
         options=(_DRY, Option("--revisions", "keep only this many revisions of each skill", "N")),
         examples=(("metier gc --dry-run", "how much there is to free"),),
     ),

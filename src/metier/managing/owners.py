@@ -13,17 +13,22 @@ LOCK = "lock"
 
 
 def owner_of(library: Library, path: str) -> str:
-    """Give `lock`, `plugin:ID`, or nothing for a folder that is nobody's but the user's."""
+    """Give `lock`, `plugin:ID`, or nothing for a folder that is nobody's but the user's.
+
+    Only places that the folder lies below are asked: what a project says has no bearing on a skill outside it.
+    """
     from metier.mirroring import grounds
     from metier.supplying import deploying, places
 
-    for ground in grounds.grounds(library, None):
-        pins = places.read(ground.place).lock.pins
-        if any(path == deploying.path_of(ground.place, target) for pin in pins for target in pin.targets):
+    for place in places.places(library, None):
+        if not path.startswith(f"{place.base.rstrip('/')}/"):
+            continue
+        ground, pins = grounds.read(library, place), places.read(place).lock.pins
+        if any(path == deploying.path_of(place, target) for pin in pins for target in pin.targets):
             return LOCK
         for skill in ground.mirror.skills:
             mirrored = skill.status == "active" and skill.owner.startswith("plugin:")
-            if mirrored and any(path == deploying.path_of(ground.place, target) for target in skill.targets):
+            if mirrored and any(path == deploying.path_of(place, target) for target in skill.targets):
                 return skill.owner
     return ""
 

@@ -6,10 +6,11 @@ nothing changed, a look costs a pass over stats.
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.errors import MetierError
-from metier.mirroring import sourcing
+from metier.mirroring import publishing, sourcing
 from metier.mirroring.faces import laid_face
 from metier.mirroring.workbench import pin_of
 from metier.mirrors import Fault
@@ -18,7 +19,7 @@ from metier.plugins.moves import OPEN, Seen, Tree, is_adopted
 from metier.supplies import Refusal
 from metier.supply.merge.classify import classify
 from metier.supply.paths import safe_name
-from metier.supplying import deploying, fetching
+from metier.supplying import admitting, deploying, fetching, versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from metier.supplies import Picked, Request
     from metier.supplying.fetching import Laid
     from metier.supplying.prospects import Prospect
+
+_HERE = {admitting.WAY: publishing.DANGEROUS, admitting.FORCE: "look at its findings before you say yes"}
+"""What a person is told instead who has a candidate to decide about, and no command with these options."""
 
 
 class Found(NamedTuple):
@@ -62,6 +66,8 @@ class Looked(NamedTuple):
     remember: tuple[tuple[str, str], ...] = ()
     """What holds once this is written down: for the next look."""
     notes: tuple[str, ...] = ()
+    stamp: str = ""
+    """The stats of the source; nothing where it is to be read again."""
 
 
 class Look:
@@ -72,6 +78,8 @@ class Look:
         self.work, self.library, self.place = work, work.library, ground.place
         self.ledger, self.looks = ledger, looks
         self.unreachable: list[Fault] = []
+        self._folders: dict[str, str] = {}
+        """The folders that working copies lie in, by how targets name them."""
 
     def at(self, plugins: Iterable[Plugin], *, offline: bool) -> list[Looked]:
         """Look at plugins, each source once; `offline` takes upstream to be as it was seen last."""
@@ -84,7 +92,7 @@ class Look:
                 found += self._unchanged(group) if offline else self._source(request, group)
             except MetierError as error:
                 if error.code == "not-found" and sourcing.is_local(request):
-                    found += [_missing(one) for one in group]
+                    found += self._missing(group)
                     continue
                 self.unreachable.append(Fault(request.location, error.code, error.message))
                 found += self._unchanged(group)  # edits are noted all the same
@@ -108,16 +116,22 @@ class Look:
     def _is_same(self, plugin: Plugin, stamp: str, *, local: bool) -> bool:
         if not stamp or plugin.status == "missing":
             return False
+        if not local:
+            return stamp == plugin.commit
         # A plugin of a folder that has a commit lies elsewhere, and the folder says nothing about it.
-        return stamp == plugin.commit if not local else not plugin.commit and self.looks.seen(f"plugin {plugin.plugin_id}", stamp)
+        return not plugin.commit and self.looks.seen(f"plugin {plugin.plugin_id}", f"{stamp} {as_noted(plugin)}")
 
     def _unchanged(self, plugins: Iterable[Plugin]) -> list[Looked]:
         """Look at working copies alone: upstream is as it was."""
         found = []
         for plugin in plugins:
             skills = tuple(one for binding in plugin.skills for one in self._own(plugin, binding))
-            found.append(Looked(plugin.plugin_id, plugin.installed_version, plugin.commit, False, skills))  # noqa: FBT003
+            found.append(Looked(plugin.plugin_id, plugin.installed_version, plugin.commit, plugin.status == "missing", skills))
         return found
+
+    def _missing(self, plugins: Iterable[Plugin]) -> list[Looked]:
+        """Look at working copies alone: upstream is gone."""
+        return [one._replace(missing=True) for one in self._unchanged(plugins)]
 
     def _own(self, plugin: Plugin, binding: Binding) -> Iterator[Found]:
         skill = self.ledger.skills.get(binding.skill)
@@ -133,14 +147,17 @@ class Look:
         """Give the state of a working copy."""
         if not skill.targets or skill.status != "active":
             return ""
-        return self.looks.state(deploying.path_of(self.place, skill.targets[0]))
+        folder, _, name = skill.targets[0].path.rpartition("/")
+        if folder not in self._folders:  # ten thousand skills lie in one or two
+            self._folders[folder] = deploying.path_of(self.place, skill.targets[0]).rpartition("/")[0]
+        return self.looks.state(f"{self._folders[folder]}/{name}")
 
     # --- a plugin that may have changed
 
     def _plugin(self, opened: Opened, plugin: Plugin, stamp: str) -> Looked:
         shipped = opened.shipped(plugin.name)
         if shipped is None:
-            return _missing(plugin)
+            return self._missing([plugin])[0]
         found, remember = list[Found](), list[tuple[str, str]]()
         notes = [f"{plugin.plugin_id}: {fault.message}" for fault in shipped.faults]
         for source, picked in shipped.skills:
@@ -154,11 +171,9 @@ class Look:
                 found.append(one)
         left = {one.skill for one in plugin.skills} - set(self._names(shipped)) - set(shipped.withheld)
         found += [Found(name, self._local_of(name)) for name in sorted(left)]
-        if stamp and not notes:
-            remember.append((f"plugin {plugin.plugin_id}", stamp))
         commit = plugin.commit if notes else shipped.commit  # what was not looked at whole is looked at again
         return Looked(plugin.plugin_id, shipped.offer.version, commit, False, tuple(found), tuple(remember),  # noqa: FBT003
-                      tuple(notes))  # fmt: skip
+                      tuple(notes), "" if notes else stamp)  # fmt: skip
 
     def _names(self, shipped: Shipped) -> Iterator[str]:
         for _source, picked in shipped.skills:
@@ -193,7 +208,7 @@ class Look:
                 remember.append((key, f"{state} {laid.digest}"))
             return self._compared(plugin, skill, binding, Seen(picked.path, laid_face(laid)), laid)
         laid = fetching.lay(self.library, self.work.desk, source, picked)
-        return laid if isinstance(laid, Refusal) else self._new(plugin, name, laid)
+        return laid if isinstance(laid, Refusal) else self._new(name, laid)
 
     # --- what would come of it
 
@@ -210,7 +225,9 @@ class Look:
         if mode in {"unchanged", "already_applied"}:
             return Found(skill.name, local, seen, laid)
         waiting = self.ledger.candidates.get(binding.pending)
-        waits = waiting is not None and waiting.status in OPEN and waiting.evidence.local_tree_hash == local
+        # What waits may be about something else: that the skill was gone, when it is back.
+        waits = (waiting is not None and waiting.status in OPEN
+                 and (waiting.evidence.new_upstream_tree_hash, waiting.evidence.local_tree_hash) == (upstream, local))  # fmt: skip
         if same and (waits or binding.status == "declined"):
             return Found(skill.name, local, still=True)
         return self._proposed(plugin, skill, binding, seen, laid)
@@ -229,20 +246,26 @@ class Look:
         return Found(skill.name, prospect.local, face, theirs, proposal_of(prospect),
                      merged if prospect.folder != theirs.folder and not prospect.conflicts else None)  # fmt: skip
 
-    def _new(self, plugin: Plugin, name: str, laid: Laid) -> Found | Refusal:
+    def _new(self, name: str, laid: Laid) -> Found | Refusal:
         """Judge a skill that a newer manifest brings."""
         working = deploying.working_copy(self.place, name)
         weighed = self.work.bench.scales.weigh(laid.folder, name, laid.told, self.place.scope, working)
         if isinstance(weighed, Refusal):
             return weighed
-        why = f"{plugin.plugin_id} brings it since {plugin.installed_version or 'its last version'}"
-        told, verdict = "; ".join((why, *weighed.decision.reasons)), weighed.verdict
-        proposal = Proposal("", laid.digest, told, verdict.level, verdict.score)
+        verdict, told = weighed.verdict, ("its plugin brings it, and nobody has said yes", *weighed.decision.reasons)
+        can = versions.abilities(versions.laid_out(laid.folder, laid.files, laid.digest), verdict.findings)
+        proposal = Proposal("", laid.digest, _told(told), verdict.level, verdict.score, tuple(sorted(can)))
         return Found(name, "", Seen(laid.picked.path, laid_face(laid)), laid, proposal)
 
 
-def _missing(plugin: Plugin) -> Looked:
-    return Looked(plugin.plugin_id, plugin.installed_version, plugin.commit, True, ())  # noqa: FBT003
+def as_noted(plugin: Plugin) -> str:
+    """Condense what is written down of a plugin's upstream: a look at its source holds for that alone."""
+    noted = repr([(one.skill, one.path, one.observed) for one in plugin.skills])
+    return blake2b(noted.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
+
+
+def _told(reasons: Iterable[str]) -> str:
+    return "; ".join(_HERE.get(why, why) for why in reasons)
 
 
 def proposal_of(found: Prospect) -> Proposal:
@@ -250,5 +273,6 @@ def proposal_of(found: Prospect) -> Proposal:
     verdict = found.weighed.verdict if found.weighed is not None else None
     proposed = "" if found.conflicts or found.weighed is None else found.digest
     level, score = (verdict.level, verdict.score) if verdict is not None else ("", 0)
-    return Proposal(found.local, proposed, "; ".join(found.reasons), level, score, found.gained, found.lost,
+    fine = "it is merged with your edits" if found.mode == "three_way" else "it meets no edits of yours"
+    return Proposal(found.local, proposed, _told(found.reasons) or fine, level, score, found.gained, found.lost,
                     tuple(one.path for one in found.conflicts))  # fmt: skip

@@ -29,13 +29,16 @@ MOST_FOLDERS = 5_000
 MOST_OFFERS = 50_000
 MOST_FAULTS = 1_000
 MOST_SHOWN = 100
+PROJECT = "the project"
+"""What names a plugin that lies in the project."""
 
 
 def discovered(library: Library) -> tuple[tuple[Offer, ...], tuple[Fault, ...]]:
     """Give every plugin that can be found without fetching anything, sorted by id, and what cannot be used.
 
-    Looked at are the project's own top, the agents' folders, and the configuration's sources and taps, in this order: of two
-    places that have a plugin of one id, the first counts.
+    Looked at are the agents' folders, the configuration's sources and taps, and the project's own top, in this order: of two
+    places that have a plugin of one id, the first counts. A project comes last, since nobody need trust it: it never stands in
+    for what its user has from elsewhere.
     """
     found = _Found(library)
     found.look()
@@ -74,12 +77,12 @@ class _Found:
     def look(self) -> None:
         """Look everywhere, in the order that counts."""
         library, supply = self.library, self.library.settings
-        self.source(Request("marketplace", disk.real(library.project)), "the project")
         self.agents()
         for said in supply.plugins.sources:
             self.said(said, "plugins.sources in the configuration", must=True)
         for tap in supply.supply.taps:
             self.said(sources.tap_source(tap), "supply.taps in the configuration", must=False)
+        self.source(Request("marketplace", disk.real(library.project)), PROJECT)
 
     def agents(self) -> None:
         """Look into the folders where agents keep marketplaces and plugins."""
@@ -124,7 +127,8 @@ class _Found:
             with sourcing.opened(self.library, request, fetch=False, told_by=told_by) as source:
                 self.faults.update(dict.fromkeys(source.faults))
                 offers = source.plugins()
-                self.renames |= {_renamed(offers, old): _renamed(offers, new) for old, new in source.renames.items()}
+                for old, new in source.renames.items():
+                    self.renames.setdefault(_renamed(offers, old), _renamed(offers, new))
                 if must and not offers and not source.faults:
                     self.fault(Fault(request.location, "not-found", "there is no plugin there"))
         except MetierError as error:
@@ -148,6 +152,12 @@ class _Found:
             self.offers[folded(offer.plugin_id)] = offer
         else:
             self.fault(Fault(offer.source.location, "too-many", f"only the first {MOST_OFFERS:,} plugins were looked at"))
+
+    def called(self, key: str) -> list[Offer]:
+        """Give the plugins that have a name, or had it, in whatever marketplace."""
+        named = [offer for offer in self.offers.values() if folded(offer.name) == key]
+        had = [self.offers[new] for old, new in self.renames.items() if old.partition("@")[0] == key and new in self.offers]
+        return list(dict.fromkeys((*named, *had)))
 
     def fault(self, fault: Fault) -> None:
         """Note something that cannot be used."""
@@ -183,10 +193,9 @@ def _by_id(library: Library, said: str) -> Offer | None:
     found.look()
     key = folded(said)
     for _step in range(sourcing.MOST_RENAMES):
-        if key in found.offers:
-            return found.offers[key]
-        plain = [offer for offer in found.offers.values() if folded(offer.name) == key]
-        plain += [found.offers[new] for old, new in found.renames.items() if old.partition("@")[0] == key and new in found.offers]
+        exact, plain = found.offers.get(key), found.called(key)
+        if exact is not None and (exact.told_by != PROJECT or len(plain) < 2):
+            return exact
         if len(plain) > 1:
             raise _several(f"'{shown(said)}' may be several plugins", plain, "name it with its marketplace")
         if plain:
@@ -217,7 +226,7 @@ def _only(source: Opened, said: str, name: str) -> Offer:
         told = "; ".join(f"{fault.path}: {fault.message}" for fault in source.faults[:3])
         raise _unknown(said, told or "a plugin is a folder with a plugin.json, as agents have it, or is listed by a marketplace")
     if len(offers) > 1:
-        raise _several(f"there are {len(offers)} plugins there", offers, "choose one by its name")
+        raise _several(f"there are {len(offers)} plugins there", offers, "choose one by its name, with --plugin")
     return offers[0]
 
 

@@ -152,7 +152,7 @@ def _prepared(library: Library, work: Workbench, ground: Ground, plugin: Plugin,
         elif found is not None:
             laid.append((safe_name(picked.name), found))
         library.progress("skills", len(ready) + len(refused) + len(laid))
-    shown = {one.name for one in (*ready, *refused)}.union(name for name, _laid in laid)
+    shown = {one.name for one in ready} | {one.name for one in refused} | {name for name, _laid in laid}
     for binding in plugin.skills:  # no longer shipped: it comes back as it was, and a person is asked about it
         if binding.skill in ledger.skills and binding.skill not in shown:
             again = _back(ground, ledger, plugin, binding.skill, gone=True)
@@ -186,7 +186,7 @@ def _laid(library: Library, work: Workbench, ground: Ground, ledger: Ledger, plu
     laid = fetching.lay(library, work.desk, source, picked)
     if isinstance(laid, Refusal):
         return laid
-    before = ledger.candidates.get(candidates.ident_of("plugin_skill_added", plugin.plugin_id, name, laid.digest))
+    before = ledger.candidates.get(candidates.ident_in(ledger, "plugin_skill_added", plugin.plugin_id, name, laid.digest))
     # A no to just these bytes holds; the next look notes it down again.
     return None if before is not None and before.status == "rejected" else laid
 
@@ -194,24 +194,13 @@ def _laid(library: Library, work: Workbench, ground: Ground, ledger: Ledger, plu
 def _back(ground: Ground, ledger: Ledger, plugin: Plugin, name: str, *, gone: bool = False) -> Prepared | Refusal:
     """Prepare a skill that was disabled to come back as it was; something else in one of its places is a conflict."""
     skill, version = ledger.skills[name], ledger.current(name)
-    other = _in_the_way(ground, skill.targets, version.digest)
+    other = publishing.in_the_way(ground, skill.targets, version.digest)
     if other:
         return Refusal(name, (f"Skill ownership conflict: {name} (there is something at {other})",))
     there = state_of(deploying.path_of(ground.place, skill.targets[0]))
     step = Step(name, "restore", plugin.source.location, "", "", plugin.commit, version.digest, there, 0, 0, 0, "community", "safe",
                 0, (), "allow", (f"as it was: {version.version}",), skill.targets)  # fmt: skip
     return Prepared(name, skill.targets, step, gone=gone)
-
-
-def _in_the_way(ground: Ground, targets: Sequence[Target], digest: str) -> str:
-    """Name a place of a skill that holds something else than the skill itself or a link to it; nothing where all are free."""
-    states = deploying.states(ground.place, targets)
-    working = deploying.path_of(ground.place, targets[0])
-    for target in targets:
-        path = deploying.path_of(ground.place, target)
-        if states[path] not in {"", digest, deploying.wanted_state(ground.place, target, digest, working)}:
-            return path
-    return ""
 
 
 def _twice(names: Sequence[str]) -> Iterator[Refusal]:
@@ -237,7 +226,7 @@ def _weighed(library: Library, work: Workbench, ground: Ground, name: str, laid:
         failed = f"Plugin skill safety check failed: {name}"
         return refusal._replace(reasons=(failed, *refusal.reasons))
     targets = deploying.targets_for(library, ground.place, name, wish.to)
-    other = _in_the_way(ground, targets, laid.digest)
+    other = publishing.in_the_way(ground, targets, laid.digest)
     if other:
         return Refusal(name, (f"Skill ownership conflict: {name} (there is something at {other})",))
     verdict, decision, origin = weighed.verdict, weighed.decision, laid.origin
@@ -257,7 +246,7 @@ def _promoted(library: Library, work: Workbench, ground: Ground, plugin: Plugin,
         if not grounds.is_current(library, ground):
             raise landing.changed("what is mirrored here")
         for one in ready:
-            other = _in_the_way(ground, one.targets, one.step.digest)
+            other = publishing.in_the_way(ground, one.targets, one.step.digest)
             if other or (one.laid is not None and publishing.occupied(ground, one.name)):
                 raise landing.changed(other or deploying.working_copy(ground.place, one.name))
         with _taken_in(work, ready):
@@ -277,7 +266,7 @@ def _taken_in(work: Workbench, ready: Sequence[Prepared]) -> Iterator[None]:
         yield
     except BaseException as error:
         # What could not be undone may still be finished, and needs its trees then.
-        if getattr(error, "code", "") != "unsettled":
+        if getattr(error, "code", "") != publishing.UNSETTLED:
             _dropped(work, new)
         raise
 

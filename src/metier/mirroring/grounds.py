@@ -10,6 +10,7 @@ from metier.keeping import disk as keeping
 from metier.mirroring.faces import kept_face
 from metier.plugins import candidates
 from metier.plugins.ledger import Ledger
+from metier.plugins.moves import OPEN
 from metier.plugins.state import mirror_bytes, read_mirror, trimmed
 from metier.store.changing.disk import SAVED, Change, Replace
 from metier.store.changing.journal import write_saved
@@ -47,8 +48,9 @@ def file_of(library: Library, place: Place) -> str:
 
 def read(library: Library, place: Place) -> Ground:
     """Read what is mirrored in a place; no file means nothing."""
-    data = files.small(file_of(library, place), MIRROR_BYTES)
-    return Ground(place, read_mirror(data)._replace(place=place.lock), data)
+    path = file_of(library, place)
+    data = files.small(path, MIRROR_BYTES)
+    return Ground(place, read_mirror(data, path)._replace(place=place.lock), data)
 
 
 def is_current(library: Library, ground: Ground) -> bool:
@@ -80,12 +82,11 @@ def with_skill(library: Library, name: str, user: bool | None) -> tuple[Ground, 
 
 
 def with_candidate(library: Library, ident: str, user: bool | None = None) -> tuple[Ground, Candidate]:  # noqa: FBT001 - the same
-    """Give the place where a candidate waits or waited."""
-    for ground in grounds(library, user):
-        found = ground.mirror.candidate(ident)
-        if found is not None:
-            return ground, found
-    raise NotFoundError(f"there is no candidate '{ident}'", hint="'metier review list --all' shows all")
+    """Give the place where a candidate waits, else where it waited; of a project and the user, who may have the same, the first."""
+    found = [(ground, one) for ground in grounds(library, user) if (one := ground.mirror.candidate(ident)) is not None]
+    if not found:
+        raise NotFoundError(f"there is no candidate '{ident}'", hint="'metier review list --all' shows all")
+    return next((pair for pair in found if pair[1].status in OPEN), found[0])
 
 
 @contextmanager

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST_NAME = 128
 MOST_TEXT = 1024
+MOST_CLAIMED = 100_000
+"""How many skills the plugins of one source may have together, those counted twice that two of them claim."""
 _VERSION = re.compile(r"v?\d{1,9}(?:\.[0-9A-Za-z.+-]{0,64})?\Z|[0-9a-f]{7,64}\Z|unknown\Z")
 """What agents call the folder of one version of a plugin."""
 
@@ -48,11 +50,15 @@ def stands(market: Market, skills: Sequence[Picked], request: Request, told_by: 
         return [], [*faults, Fault(spot(request, market.where), wrong.code, f"the marketplace's name: {wrong.message}")]
     named = [*market.plugins, *([market.own] if market.own is not None else [])]
     found: dict[str, Stand] = {}
-    shares = _shares(named, skills)
-    for number, plugin in _latest(list(enumerate(named)), listed=market.listed):
+    claimed, left = Claimed(named, skills), MOST_CLAIMED
+    for plugin in _latest(named, listed=market.listed):
         where = spot(request, market.where or plugin.folder)
         faults += [Fault(where, "malformed", f"plugin {shown(plugin.name)}: {problem}") for problem in plugin.problems]
-        stand = _stand(market, plugin, shares[number], request, told_by)
+        left -= claimed.count(plugin)
+        if left < 0:
+            told = f"plugin {shown(plugin.name)}: the plugins there claim more than {MOST_CLAIMED:,} skills together"
+            return list(found.values()), [*faults, Fault(where, "too-many", told)]
+        stand = _stand(market, plugin, claimed.share(plugin), request, told_by)
         if isinstance(stand, Stand):
             before = found.setdefault(folded(stand.offer.name), stand)
             faults += usable(stand.skills, request)[1] if before is stand else []
@@ -99,18 +105,18 @@ def _twice(request: Request, first: Plugin, other: Plugin) -> Fault:
     return Fault(spot(request, other.folder), "duplicate", f"'{shown(other.name)}' is there twice: {places}; the first counts")
 
 
-def _latest(named: list[tuple[int, Plugin]], *, listed: bool) -> list[tuple[int, Plugin]]:
+def _latest(named: list[Plugin], *, listed: bool) -> list[Plugin]:
     """Of several versions of one plugin side by side, as agents keep them, leave the highest."""
     if listed:
         return named
     best: dict[tuple[str, str], tuple[int, Plugin]] = {}
-    for number, plugin in named:
+    for number, plugin in enumerate(named):
         above, _, folder = plugin.folder.rpartition("/")
         key = (plugin.name, above if _VERSION.match(folder) else f"{plugin.folder}/")
         before = best.get(key)
         if before is None or _by_numbers(plugin.folder) > _by_numbers(before[1].folder):
             best[key] = number, plugin
-    return sorted(best.values(), key=lambda one: one[0])
+    return [plugin for _number, plugin in sorted(best.values(), key=lambda one: one[0])]
 
 
 def _by_numbers(path: str) -> list[tuple[int, str]]:
@@ -122,26 +128,28 @@ def _by_numbers(path: str) -> list[tuple[int, str]]:
 # --- which skills are whose
 
 
-def _shares(plugins: Sequence[Plugin], skills: Iterable[Picked]) -> list[list[Picked]]:
-    """Give each plugin its skills: a skill belongs to all that claim the folder closest around it."""
-    claims: dict[str, list[int]] = {}
-    for number, plugin in enumerate(plugins):
-        for place in plugin.skills:
-            claims.setdefault(place, []).append(number)
-    shares: list[list[Picked]] = [[] for _plugin in plugins]
-    for skill in skills:
-        at = skill.path
-        while at and at not in claims:
-            at = at.rpartition("/")[0]
-        for number in claims.get(at, ()):
-            if not plugins[number].alone or skill.path == at:
-                shares[number].append(skill)
-    return shares
+class Claimed:
+    """The skills of a source by the folders that plugins claim: each belongs to all that claim the folder closest around it."""
 
+    def __init__(self, plugins: Iterable[Plugin], skills: Iterable[Picked]) -> None:
+        """Sort the skills; none is given to a plugin before somebody asks, since thousands may claim the same."""
+        places = {place for plugin in plugins for place in plugin.skills}
+        self._held: dict[str, list[tuple[int, Picked]]] = {}
+        for number, skill in enumerate(skills):
+            at = skill.path
+            while at and at not in places:
+                at = at.rpartition("/")[0]
+            self._held.setdefault(at, []).append((number, skill))
 
-def share(plugin: Plugin, skills: Iterable[Picked]) -> list[Picked]:
-    """Give the skills of the only plugin that is asked about."""
-    return _shares([plugin], skills)[0]
+    def count(self, plugin: Plugin) -> int:
+        """Say how many skills a plugin claims."""
+        return sum(len(self._held.get(place, ())) for place in plugin.skills)
+
+    def share(self, plugin: Plugin) -> list[Picked]:
+        """Give the skills of a plugin, in the source's order."""
+        held = ((place, *one) for place in dict.fromkeys(plugin.skills) for one in self._held.get(place, ()))
+        found = {number: skill for place, number, skill in held if not plugin.alone or skill.path == place}
+        return [skill for _number, skill in sorted(found.items())]
 
 
 def usable(skills: Sequence[Picked], request: Request) -> tuple[list[Picked], list[Fault]]:

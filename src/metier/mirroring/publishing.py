@@ -6,31 +6,39 @@ first. Each skill is acknowledged for itself alone (BE-19).
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.errors import MetierError, RefusedError
 from metier.mirroring import grounds, listing
 from metier.mirroring.faces import kept_face
-from metier.mirroring.workbench import Workbench, pin_of
+from metier.mirroring.workbench import Workbench
 from metier.plugins import candidates, moves
 from metier.plugins.ledger import Ledger
 from metier.store.changing.disk import Switch, state_of
-from metier.supplies import Refusal
+from metier.supplies import Origin, Refusal
 from metier.supplying import applying, deploying, landing, places
 from metier.supplying.admitting import admitted, vouched
 from metier.trust import disk as decisions
+from metier.vetting.cases import fetched_from
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from metier.app import Library
     from metier.mirroring.grounds import Ground
     from metier.mirrors import Candidate, Mirrored, Skill
     from metier.standard.digest import TreeFile
     from metier.store.changing.disk import Changer
-    from metier.supplies import Origin, Target
+    from metier.supplies import Target
     from metier.supplying.deciding import Weighed
 
 
 DANGEROUS = "it is dangerous, and no plugin brings that in; what is safe of it can be taken over with 'metier review edit'"
+
+
+UNSETTLED = "unsettled"
+"""What a change is that failed and could not be undone either: nothing may be changed before that is settled."""
 
 
 class Result(NamedTuple):
@@ -53,13 +61,23 @@ def publish(library: Library, work: Workbench, ground: Ground, candidate: Candid
         ledger = Ledger(ground.mirror)
         candidates.accepted(ledger, candidate.id, result.digest, decisions.now())
         ground = grounds.apply(library, ground, ledger.mirror(), (), changer)
-        ground = _put(library, ground, candidate.id, reason, changer)
+        try:
+            ground = _put(library, ground, candidate.id, reason, changer)
+        except MetierError as error:
+            _as_before(library, ground, candidate, error, changer)
+            raise
+    _told(library, ground, candidate, weighed, reason)
+    return ground
+
+
+def _told(library: Library, ground: Ground, candidate: Candidate, weighed: Weighed, reason: str) -> None:
+    """Write down who let a version in, in the decisions and in the audit log."""
     skill = ground.mirror.skill(candidate.skill)
     working = deploying.path_of(ground.place, skill.targets[0]) if skill is not None else ""
     vouched(library, ground.place, [(weighed, working)], reason or "accepted")
-    applying.record(library, "review", "published", candidate.skill, result.digest, id=candidate.id, verdict=weighed.verdict.level)
+    verdict = weighed.verdict
+    applying.record(library, "review", "published", candidate.skill, verdict.digest or "", id=candidate.id, verdict=verdict.level)
     library.turned()
-    return ground
 
 
 def weighed_for(library: Library, work: Workbench, name: str, result: Result) -> Weighed:
@@ -86,23 +104,45 @@ def weighed_for(library: Library, work: Workbench, name: str, result: Result) ->
 
 def finish(library: Library, ground: Ground, *, blocking: bool = True) -> Ground:
     """Put in place what was accepted before a crash; what moved since waits for another look instead."""
-    waiting, place = [one for one in ground.mirror.candidates if one.status == "accepted"], ground.place
-    if not waiting:
+    if not any(one.status == "accepted" for one in ground.mirror.candidates):
         return ground
-    with grounds.alone(library, blocking=blocking) as changer:
-        for one in waiting:
+    place = ground.place
+    with grounds.alone(library, blocking=blocking) as changer, Workbench(library, place) as work:
+        for one in [one for one in grounds.read(library, place).mirror.candidates if one.status == "accepted"]:
             try:
-                _put(library, grounds.read(library, place), one.id, "", changer)
+                _finished(library, work, grounds.read(library, place), one, changer)
             except MetierError as error:
+                if error.code == UNSETTLED:
+                    raise
                 library.warnings.append(f"{one.id} was accepted and waits for another look: {error.message}")
                 _reopened(library, grounds.read(library, place), one.id, changer)
         return grounds.read(library, place)
+
+
+def _finished(library: Library, work: Workbench, ground: Ground, candidate: Candidate, changer: Changer) -> None:
+    """Put in place what a person said yes to, judged by the rules of today."""
+    about, folder = candidate.evidence, work.desk.fresh()
+    work.store.lay(about.proposed_tree_hash, folder)
+    origin = Origin("folder", *fetched_from(library, about.new_upstream_tree_hash))
+    result = Result(folder, work.store.files(about.proposed_tree_hash), about.proposed_tree_hash, origin)
+    weighed = weighed_for(library, work, candidate.skill, result)
+    _told(library, _put(library, ground, candidate.id, "", changer), candidate, weighed, "")
 
 
 def _reopened(library: Library, ground: Ground, ident: str, changer: Changer) -> None:
     ledger = Ledger(ground.mirror)
     ledger.candidate(ledger.candidates[ident]._replace(status="open", decided_at=""))
     grounds.apply(library, ground, ledger.mirror(), (), changer)
+
+
+def _as_before(library: Library, ground: Ground, candidate: Candidate, error: MetierError, changer: Changer) -> None:
+    """Take a yes back of which nothing came: it must not have an effect some other day."""
+    if error.code == UNSETTLED:
+        return  # whoever comes next settles that first
+    ledger = Ledger(ground.mirror)
+    ledger.candidate(candidate._replace(scope=""))
+    with suppress(MetierError):  # then the next look takes it up, and asks again where something moved
+        grounds.apply(library, ground, ledger.mirror(), (), changer)
 
 
 # --- putting in place
@@ -112,6 +152,7 @@ def _put(library: Library, ground: Ground, ident: str, reason: str, changer: Cha
     """Replace the working copy by what was accepted, provided that it is still what it was when the proposal was made."""
     ledger, at = Ledger(ground.mirror), decisions.now()
     candidate = ledger.candidates[ident]
+    candidates.sure(ledger, candidate)
     about = candidate.evidence
     if candidate.kind == "plugin_skill_added":
         return _first(library, ground, ledger, candidate, reason, changer)
@@ -121,14 +162,25 @@ def _put(library: Library, ground: Ground, ident: str, reason: str, changer: Cha
     local = state_of(working) if skill.status == "active" else ""
     if local != about.local_tree_hash or binding.accepted != about.base_upstream_tree_hash:
         raise landing.changed(working)
-    pin = pin_of(ledger.plugins[about.plugin_id], skill, binding)
     _edit_kept(library, ledger, skill, local, working, at)
     candidates.published(ledger, ident, kept_face(library, about.proposed_tree_hash), reason, at)
     switches: tuple[Switch, ...] = ()
     if skill.status == "active":
-        switches, left = landing.following(ground.place, pin, about.proposed_tree_hash, local)
+        switches, left = following(ground, skill, about.proposed_tree_hash, local)
         library.warnings += [f"{path} was changed by itself, and stays as it is" for path in left]
     return grounds.apply(library, ground, ledger.mirror(), switches, changer)
+
+
+def following(ground: Ground, skill: Skill, digest: str, local: str) -> tuple[tuple[Switch, ...], list[str]]:
+    """Give the switches that bring a skill to a digest, and the copies that somebody changed, which stay.
+
+    A copy may be any version behind: only its agent reads it, and an edit of the working copy does not reach it.
+    """
+    working, own = deploying.path_of(ground.place, skill.targets[0]), {one.digest for one in skill.versions}
+    states = deploying.states(ground.place, skill.targets) | {working: local}
+    wanted = deploying.switches(ground.place, skill.targets, digest, states)
+    switches = tuple(one for one in wanted if one.path == working or one.before in own)
+    return switches, [one.path for one in wanted if one not in switches and one.before]
 
 
 def _first(library: Library, ground: Ground, ledger: Ledger, candidate: Candidate, reason: str, changer: Changer) -> Ground:
@@ -138,9 +190,16 @@ def _first(library: Library, ground: Ground, ledger: Ledger, candidate: Candidat
     if others:
         raise RefusedError(others, code="ownership", hint="rename or remove that one first")
     targets = targets_of(library, ground, ledger, about.plugin_id, candidate.skill)
-    seen = moves.Seen(about.path, kept_face(library, about.proposed_tree_hash))
-    made = moves.mirrored(ledger, about.plugin_id, candidate.skill, seen, targets, decisions.now())
-    candidates.acknowledged(ledger, candidate.id, made.version, reason, decisions.now())
+    other = in_the_way(ground, targets, about.proposed_tree_hash)
+    if other:
+        raise RefusedError(f"Skill ownership conflict: {candidate.skill} (there is something at {other})", code="ownership",
+                           hint="move it away first")  # fmt: skip
+    at = decisions.now()
+    seen = moves.Seen(about.path, kept_face(library, about.new_upstream_tree_hash))
+    made = moves.mirrored(ledger, about.plugin_id, candidate.skill, seen, targets, at)
+    # What was changed on the desk is the person's: the next comparison starts from what the plugin ships.
+    made = candidates.edited(ledger, candidate.skill, kept_face(library, about.proposed_tree_hash), at) or made
+    candidates.acknowledged(ledger, candidate.id, made.version, reason, at)
     states = deploying.states(ground.place, targets)
     return grounds.apply(library, ground, ledger.mirror(), deploying.switches(ground.place, targets, made.digest, states), changer)
 
@@ -167,6 +226,17 @@ def occupied(ground: Ground, name: str) -> str:
         return f"Skill ownership conflict: {name} (it was installed with 'metier add')"
     working = deploying.working_copy(ground.place, name)
     return f"Skill ownership conflict: {name} (there is something at {working})" if state_of(working) else ""
+
+
+def in_the_way(ground: Ground, targets: Sequence[Target], digest: str) -> str:
+    """Name a place of a skill that holds something else than the skill itself or a link to it; nothing where all are free."""
+    states = deploying.states(ground.place, targets)
+    working = deploying.path_of(ground.place, targets[0])
+    for target in targets:
+        path = deploying.path_of(ground.place, target)
+        if states[path] not in {"", digest, deploying.wanted_state(ground.place, target, digest, working)}:
+            return path
+    return ""
 
 
 def _edit_kept(library: Library, ledger: Ledger, skill: Skill, local: str, working: str, at: str) -> None:
@@ -201,7 +271,7 @@ def taken_away(library: Library, ground: Ground, ledger: Ledger, skill: Skill, a
     for target in skill.targets:
         path = deploying.path_of(ground.place, target)
         state = states.get(path, "")
-        wanted = {deploying.wanted_state(ground.place, target, current, working), current}
+        wanted = {deploying.wanted_state(ground.place, target, current, working), *(one.digest for one in skill.versions)}
         if state.startswith("sha256:") if path == working else state and state in wanted:
             found[path] = Switch(path, deploying.below(ground.place, path), state, "")
         elif state:

@@ -122,7 +122,7 @@ class Opened:
             version=stand.offer.version or offering.readable(there.version, offering.MOST_NAME),
             description=stand.offer.description or offering.readable(there.description, offering.MOST_TEXT), format=there.format,
         )  # fmt: skip
-        return self._shipped(offer, source, there, offering.share(there, source.pickings.skills))
+        return self._shipped(offer, source, there, offering.Claimed([there], source.pickings.skills).share(there))
 
     def _other(self, request: Request) -> Source:
         """Open a source that this one leads to, once."""

@@ -47,6 +47,7 @@ def resume(library: Library, plugin: str, *, user: bool | None, blocking: bool) 
 
 def disable(library: Library, plugin: str, *, confirmed: bool, user: bool | None, blocking: bool) -> Mirrored:
     """Take a plugin's skills away from agents; the store keeps every version of them, edits included."""
+    places.settle(library)
     ground, _known = grounds.with_plugin(library, plugin, user)
     if not confirmed:
         raise UsageError("disable_linked_skills confirmation is required", hint="agents will not see its skills: say so, or --yes")
@@ -73,10 +74,11 @@ def adopt(library: Library, plugin: str, skill: str, *, user: bool | None, block
         moves.adopted(ledger, plugin, skill, at)
         if before is None or before.status == "active":
             return ()
-        states = deploying.states(ground.place, before.targets)
-        if states.get(working):
-            raise UsageError(f"there is something at {working} already", hint="move it away first")
-        return deploying.switches(ground.place, before.targets, ledger.current(skill).digest, states)
+        digest = ledger.current(skill).digest
+        other = publishing.in_the_way(ground, before.targets, digest)
+        if other:
+            raise UsageError(f"there is something at {other} already", hint="move it away first")
+        return deploying.switches(ground.place, before.targets, digest, deploying.states(ground.place, before.targets))
 
     return _done(library, plugin, "adopted", act, user=user, blocking=blocking, name=skill)
 

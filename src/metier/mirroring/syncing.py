@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from metier import recording
 from metier.errors import NotFoundError, StoreError
 from metier.mirroring import grounds, listing, looking, publishing
-from metier.mirroring.comparing import Look
+from metier.mirroring.comparing import Look, as_noted
 from metier.mirroring.faces import kept_face
 from metier.mirroring.workbench import Workbench
 from metier.mirrors import Fault, Mirrored
@@ -65,7 +65,7 @@ def sync(library: Library, plugins: Sequence[str], *, user: bool | None, blockin
 
 def synced(library: Library, ground: Ground, plugins: Sequence[str] = (), *, blocking: bool = True,
            offline: bool = False) -> Synced:  # fmt: skip
-    """Look at the plugins of one place, and write down what there is; `offline` asks no source."""
+    """Look at the plugins of one place, and write down what there is; `offline` asks no source, and so takes paused ones too."""
     ground = publishing.finish(library, ground, blocking=blocking)
     for _attempt in range(ATTEMPTS):
         done = _attempted(library, ground, plugins, blocking=blocking, offline=offline)
@@ -75,15 +75,15 @@ def synced(library: Library, ground: Ground, plugins: Sequence[str] = (), *, blo
     raise StoreError("others keep changing skills; nothing was written down", code="changed", hint="say it again")
 
 
-def _wanted(ground: Ground, plugins: Sequence[str]) -> list[Plugin]:
+def _wanted(ground: Ground, plugins: Sequence[str], *, paused: bool) -> list[Plugin]:
     """Give the plugins that are looked at: disabled and paused ones stay as they are (BE-12)."""
-    wanted = [one for one in ground.mirror.plugins if one.enabled and one.status != "paused"]
+    wanted = [one for one in ground.mirror.plugins if one.enabled and (paused or one.status != "paused")]
     return [one for one in wanted if one.plugin_id in plugins] if plugins else wanted
 
 
 def _attempted(library: Library, ground: Ground, plugins: Sequence[str], *, blocking: bool, offline: bool) -> Synced | None:
     """Look once; nothing when somebody else changed the mirror before it could be written down."""
-    wanted = _wanted(ground, plugins)
+    wanted = _wanted(ground, plugins, paused=offline)
     with looking.of(library, ground.place) as looks, Workbench(library, ground.place) as work:
         ledger = Ledger(ground.mirror)
         look = Look(work, ground, ledger, looks)
@@ -106,6 +106,8 @@ def _attempted(library: Library, ground: Ground, plugins: Sequence[str], *, bloc
         for one in found:
             for key, value in one.remember:
                 looks.remember(key, value)
+            if one.stamp:
+                looks.remember(f"plugin {one.plugin_id}", f"{one.stamp} {as_noted(ledger.plugins[one.plugin_id])}")
     return Synced(after, after is not ground, opened, gone, notes, tuple(look.unreachable))
 
 
@@ -141,11 +143,10 @@ def written(library: Library, place: Place, ledger: Ledger, found: Iterable[Look
     """Write down what a look found; the trees go into the store first. The caller holds the lock."""
     store, at = places.store_of(library), decisions.now()
     for one in found:
+        plugin = ledger.plugins[one.plugin_id]
         if one.missing:
             moves.missing(ledger, one.plugin_id)
-            continue
-        plugin = ledger.plugins[one.plugin_id]
-        if plugin.status == "missing":
+        elif plugin.status == "missing":
             ledger.plugin(plugin._replace(status="synced"))
         moves.settled(ledger, one.plugin_id, one.version, one.commit)
         for each in one.skills:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MOST_SHOWN = 1 << 20
 """How many bytes of a file are shown."""
+BASE = "base"
+"""Stands for the upstream tree that the version in place goes back to."""
 
 
 class Viewed(NamedTuple):
@@ -60,18 +62,32 @@ def view(library: Library, name: str, version: str, *, file: str, user: bool | N
 
 
 def compare(library: Library, name: str, one: str, other: str, *, user: bool | None) -> str:
-    """Show what differs between two versions; without the second, between a version and the working copy as it is now."""
+    """Show what differs between two versions; without the second, between a version and the working copy as it is now.
+
+    `base` stands for what was last accepted from its plugin.
+    """
     ground, skill = grounds.with_skill(library, name, user)
-    store, first = places.store_of(library), _named(skill, one)
+    store, first = places.store_of(library), _digest(ground, skill, one)
     with Workbench(library, ground.place) as work:
         if other:
-            last, label = trees.kept(store, _named(skill, other).digest), other
+            last, label = trees.kept(store, _digest(ground, skill, other)), other
         else:
             working = deploying.path_of(ground.place, skill.targets[0])
             there = state_of(working).startswith("sha256:")
             last = trees.snapshot(library, work.desk, working) if there else trees.kept(store, _named(skill, skill.current).digest)
             label = "yours" if there else skill.current
-        return difference(trees.kept(store, first.digest), last, (one, label))
+        return difference(trees.kept(store, first), last, (one, label))
+
+
+def _digest(ground: Ground, skill: Skill, version: str) -> str:
+    if version != BASE:
+        return _named(skill, version).digest
+    plugin = ground.mirror.plugin(skill.owner.removeprefix("plugin:"))
+    binding = plugin.binding(skill.name) if plugin is not None else None
+    if binding is not None and binding.accepted:
+        return binding.accepted
+    shipped = [one for one in skill.versions if one.created_by.startswith("plugin:")]  # of one's own skill, the last that was not
+    return (shipped or skill.versions)[-1].digest
 
 
 def difference(one: trees.Version, other: trees.Version, names: tuple[str, str]) -> str:
@@ -108,12 +124,12 @@ def _switched(library: Library, ground: Ground, skill: Skill, found: Version, ch
     if local and not local.startswith("sha256:"):
         raise StoreError(f"{working} is no folder that can be read whole", hint="see to it, then say it again")
     syncing.edit_noted(library, ground.place, ledger, skill.name, local, decisions.now())
-    before = ledger.current(skill.name)
     ledger.skill(ledger.skills[skill.name]._replace(current=found.version))
     states = deploying.states(ground.place, skill.targets)
     wanted = deploying.switches(ground.place, skill.targets, found.digest, states)
-    own = {before.digest, local, ""}
+    own = {one.digest for one in ledger.skills[skill.name].versions} | {""}
     switches = [one for one in wanted if one.path == working or one.before in own]
+    library.warnings += [f"{one.path} was changed by itself, and stays as it is" for one in wanted if one not in switches]
     return grounds.apply(library, ground, ledger.mirror(), switches, changer)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from metier.errors import IntegrityError, NotFoundError
 from metier.mirrors import Binding, Candidate, Evidence, Version
-from metier.plugins.moves import OPEN, Seen, Tree, bound, owned_by, provenance, settled, unbound, withdraw
+from metier.plugins.moves import OPEN, Seen, Tree, bound, bound_to, owned_by, provenance, settled, unbound, withdraw
 from metier.supply.merge.classify import classify
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def compared(ledger: Ledger, plugin_id: str, name: str, seen: Seen, local: str, 
 
 def _applied(ledger: Ledger, plugin_id: str, binding: Binding, seen: Seen, at: str) -> None:
     """Accept silently what the working copy is already (BE-14)."""
-    ident = ident_of("plugin_skill_update", plugin_id, binding.skill, seen.tree.digest)
+    ident = ident_in(ledger, "plugin_skill_update", plugin_id, binding.skill, seen.tree.digest)
     current = ledger.skills[binding.skill].current
     if binding.pending == ident:
         _decide(ledger, ident, "published", "the working copy is that already", at, current)
@@ -81,7 +81,7 @@ def _applied(ledger: Ledger, plugin_id: str, binding: Binding, seen: Seen, at: s
 def _update(ledger: Ledger, plugin_id: str, binding: Binding, seen: Seen, mode: MergeMode, proposal: Proposal) -> Candidate:
     kind: CandidateKind = "plugin_skill_update"
     evidence = _evidence(ledger, plugin_id, binding, seen, mode, proposal)
-    ident = ident_of(kind, plugin_id, binding.skill, seen.tree.digest)
+    ident = ident_in(ledger, kind, plugin_id, binding.skill, seen.tree.digest)
     return Candidate(ident, kind, binding.skill, mode, "open", proposal.reason, evidence)
 
 
@@ -103,7 +103,7 @@ def _proposed(ledger: Ledger, plugin_id: str, binding: Binding, candidate: Candi
         ledger.binding(plugin_id, binding._replace(status="declined", pending=""))
         return
     if before is not None and before.status in OPEN:
-        same = before.evidence == candidate.evidence
+        same = before.evidence == candidate.evidence and before.kind == candidate.kind
         # Whoever has said yes said it to the old proposal.
         candidate = before if same else candidate._replace(at=before.at, desk=before.desk, desk_on=before.desk_on)
     else:
@@ -118,7 +118,7 @@ def added(ledger: Ledger, plugin_id: str, name: str, seen: Seen, proposal: Propo
     binding = binding._replace(path=seen.path, observed=seen.tree.digest)
     kind: CandidateKind = "plugin_skill_added"
     evidence = _evidence(ledger, plugin_id, binding, seen, "", proposal)
-    ident = ident_of(kind, plugin_id, name, seen.tree.digest)
+    ident = ident_in(ledger, kind, plugin_id, name, seen.tree.digest)
     _proposed(ledger, plugin_id, binding, Candidate(ident, kind, name, "", "open", proposal.reason, evidence), at)
 
 
@@ -134,7 +134,7 @@ def removed(ledger: Ledger, plugin_id: str, name: str, local: str, at: str) -> N
     kind: CandidateKind = "plugin_skill_removed"
     seen, why = Seen(binding.path, Tree("")), "its plugin no longer ships it; what you have stays until you decide"
     evidence = _evidence(ledger, plugin_id, binding, seen, "", Proposal(local, ""))
-    ident = ident_of(kind, plugin_id, name, binding.accepted)
+    ident = ident_in(ledger, kind, plugin_id, name, binding.accepted)
     _proposed(ledger, plugin_id, binding, Candidate(ident, kind, name, "", "open", why, evidence), at)
     if bound(ledger, plugin_id, name).status == "declined":
         ledger.binding(plugin_id, bound(ledger, plugin_id, name)._replace(status="kept"))
@@ -155,6 +155,18 @@ def reconciled(ledger: Ledger, plugin_id: str, name: str) -> bool:
 
 
 # --- deciding
+
+
+def sure(ledger: Ledger, candidate: Candidate) -> None:
+    """Refuse a candidate that is about nothing here: notes may be damaged, or somebody else's."""
+    plugin = ledger.plugins.get(candidate.evidence.plugin_id)
+    fits = plugin is not None and candidate.kind in PREFIXES
+    if plugin is not None and candidate.status in OPEN:
+        waits = candidate.kind == "plugin_skill_added" and plugin.binding(candidate.skill) is not None
+        fits = fits and (waits or bound_to(ledger, plugin.plugin_id, candidate.skill))
+    if not fits:
+        raise IntegrityError(f"'{candidate.id}' is about nothing that is mirrored here", code="state",
+                             hint="'metier plugin sync' looks at everything anew")  # fmt: skip
 
 
 def accepted(ledger: Ledger, ident: str, proposed: str, at: str) -> None:
@@ -188,7 +200,7 @@ def acknowledged(ledger: Ledger, ident: str, version: str, reason: str, at: str)
     if not where.upstream_skill_tree_hash or where.plugin_id != about.plugin_id:
         raise IntegrityError("Plugin publish acknowledgement is missing provenance", hint="publish it with 'metier review accept'")
     binding = bound(ledger, about.plugin_id, candidate.skill)
-    _decide(ledger, ident, "published", reason or candidate.reason, at, version)
+    _decide(ledger, ident, "published", reason, at, version)
     upstream = where.upstream_skill_tree_hash
     waits = binding.pending not in {"", ident}
     ledger.binding(about.plugin_id, binding._replace(
@@ -226,6 +238,14 @@ def retired(ledger: Ledger, ident: str, reason: str, at: str) -> None:
 def ident_of(kind: CandidateKind, plugin_id: str, skill: str, digest: str) -> str:
     """Give the id of a candidate (BE-15): the same change always has the same."""
     return f"{PREFIXES[kind]}:{plugin_id}:{skill}:{digest.removeprefix('sha256:')[:12]}"
+
+
+def ident_in(ledger: Ledger, kind: CandidateKind, plugin_id: str, skill: str, digest: str) -> str:
+    """Give the id that a change has or would have here; two trees whose hashes begin alike are told apart by the whole hash."""
+    ident = ident_of(kind, plugin_id, skill, digest)
+    known = ledger.candidates.get(ident)
+    same = known is None or digest in {known.evidence.new_upstream_tree_hash, known.evidence.base_upstream_tree_hash}
+    return ident if same else f"{PREFIXES[kind]}:{plugin_id}:{skill}:{digest.removeprefix('sha256:')}"
 
 
 def _decide(ledger: Ledger, ident: str, status: CandidateStatus, reason: str, at: str, version: str = "") -> None:

@@ -118,7 +118,7 @@ def settled(ledger: Ledger, plugin_id: str, version: str = "", commit: str = "")
     if commit:
         plugin = plugin._replace(commit=commit)
     status: PluginStatus = plugin.status
-    if plugin.enabled and status != "paused":
+    if plugin.enabled and status not in {"paused", "missing"}:  # what a person decides brings no manifest back
         status = "update_pending" if any(one.status in WAITING for one in plugin.skills) else "synced"
     ledger.plugin(plugin._replace(status=status))
 

@@ -34,13 +34,13 @@ _KEYS = ("version", "place", "plugins", "skills", "candidates")
 _DEEPEST = 4
 _SURE = Candidate._fields.index("confidence")
 _first = itemgetter(0)
-_HINT = "move the file away from METIER_HOME/plugins: versions and candidates are forgotten, the skills stay; then enable again"
+_HINT = "put a copy back, or move the file away: versions and candidates are forgotten then, the skills stay as your own folders"
 _TREES = ("base_upstream_tree_hash", "new_upstream_tree_hash", "local_tree_hash", "proposed_tree_hash")
 _LISTS = (("gained", False), ("lost", False), ("conflicts", True))
 
 
-def read_mirror(data: bytes | None) -> Mirror:
-    """Read what is mirrored; no file means nothing."""
+def read_mirror(data: bytes | None, path: str = "the file") -> Mirror:
+    """Read what is mirrored; no file means nothing. The path is for whoever has to see to it."""
     if data is None:
         return Mirror()
     with CollectorOff():
@@ -50,7 +50,7 @@ def read_mirror(data: bytes | None) -> Mirror:
             why = "it is nested too deeply"
         except ValueError as error:
             why = str(error)[:300]
-    raise StoreError(f"what is noted about mirrored plugins cannot be read: {why}", hint=_HINT, code="state")
+    raise StoreError(f"what is noted about mirrored plugins cannot be read: {path}: {why}", hint=_HINT, code="state")
 
 
 def mirror_bytes(mirror: Mirror) -> bytes:
@@ -251,6 +251,8 @@ def _check_skills(skills: Iterable[Skill]) -> None:
         names = {one.version for one in skill.versions}
         if skill.current not in names or len(names) < len(skill.versions):
             raise WrongError("a version is there twice" if skill.current in names else "its current version is not there", skill)
+        if not skill.targets:
+            raise WrongError("it has no place", skill)
         for target in skill.targets:
             folder, _, last = target.path.rpartition("/")
             if last != skill.name:

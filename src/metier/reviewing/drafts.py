@@ -49,21 +49,21 @@ def listed(library: Library, user: bool | None, *, everything: bool) -> list[Can
     return [candidate for _at, candidate in sorted(found.values(), key=lambda one: (one[0], one[1].id))]
 
 
-def show(library: Library, ident: str) -> Reviewed:
+def show(library: Library, ident: str, *, user: bool | None = None) -> Reviewed:
     """Show what a draft would change in the skill as it is now."""
-    filed = _filed(library, ident)
+    filed = _filed(library, ident, user)
     library.reload()
     with bench(library) as on:
         return showing.show(on, _read(filed))
 
 
-def accept(library: Library, ident: str, how: str, *, reason: str) -> Decided:
+def accept(library: Library, ident: str, how: str, *, reason: str, user: bool | None = None) -> Decided:
     """Put a draft in place if the skill is what it was made for; else rebase it, and ask again."""
     if how not in WAYS:
         raise UsageError(f"'{how[:100]}' is no way to settle a draft", hint=f"one of: {', '.join(WAYS[1:])}")
     if library.platform == "win32":
         raise RefusedError("drafts are not put in place on this platform", code="unsupported", hint="edit the files by hand")
-    with _deciding(library, ident) as top, bench(library) as on:
+    with _deciding(library, ident, user) as top, bench(library) as on:
         record = top.record
         with changing(library, record.draft.action, record.id, lambda: showing.target_of(on, record)) as change:
             answer = accepting.Acceptance(on, top, change, how, reason).decided()
@@ -74,9 +74,9 @@ def accept(library: Library, ident: str, how: str, *, reason: str) -> Decided:
     return Decided(candidate_of(answer.record), answer.done, answer.message, path if answer.done else "")
 
 
-def reject(library: Library, ident: str, *, reason: str) -> Decided:
+def reject(library: Library, ident: str, *, reason: str, user: bool | None = None) -> Decided:
     """Turn a draft down, whatever became of its skill."""
-    with _alone(library, ident) as (changer, filed):
+    with _alone(library, ident, user) as (changer, filed):
         if isinstance(filed.record, str):
             return _thrown_out(library, changer, filed, ident, reason)
         top = Desktop(library, changer, filed, _open(filed))
@@ -85,9 +85,9 @@ def reject(library: Library, ident: str, *, reason: str) -> Decided:
     return Decided(candidate_of(after), True, f"{after.draft.skill}: the draft is rejected; the skill stays as it is")  # noqa: FBT003
 
 
-def edit(library: Library, ident: str) -> Reviewed:
+def edit(library: Library, ident: str, *, user: bool | None = None) -> Reviewed:
     """Lay a draft out in a folder where a person changes it before accepting it; what was edited there stays."""
-    with _deciding(library, ident) as top, bench(library) as on:
+    with _deciding(library, ident, user) as top, bench(library) as on:
         record = top.record
         if record.draft.action == "delete":
             raise UsageError(f"{record.key} would take the skill away: there is nothing to edit", hint="accept or reject it")
@@ -107,11 +107,6 @@ def needed(library: Library) -> set[str]:
     return found - {""}
 
 
-def desks_in_use(library: Library) -> set[str]:
-    """Give the names of the folders below METIER_HOME/review where drafts are worked on."""
-    return {record.desk.name for record in _waiting(library) if record.desk is not None}
-
-
 # --- which draft
 
 
@@ -121,8 +116,8 @@ def _waiting(library: Library) -> Iterator[Record]:
             yield filed.record
 
 
-def _filed(library: Library, ident: str) -> Filed:
-    own = id_of(ident)
+def _filed(library: Library, ident: str, user: bool | None = None) -> Filed:  # noqa: FBT001 - whose; drafts are the user's
+    own = id_of(ident) if user is not False else ""
     files = Files(places.home_of(library))
     filed = (files.read(own) or files.read(own, decided=True)) if own else None
     if filed is None:
@@ -144,16 +139,16 @@ def _open(filed: Filed) -> Record:
 
 
 @contextmanager
-def _alone(library: Library, ident: str) -> Iterator[tuple[Changer, Filed]]:
+def _alone(library: Library, ident: str, user: bool | None) -> Iterator[tuple[Changer, Filed]]:  # noqa: FBT001 - the same
     """Hold the lock of all changers, and read the draft once nobody else can change it."""
-    _filed(library, ident)
+    _filed(library, ident, user)
     with grounds.alone(library) as changer:
         yield changer, _filed(library, ident)
 
 
 @contextmanager
-def _deciding(library: Library, ident: str) -> Iterator[Desktop]:
-    with _alone(library, ident) as (changer, filed):
+def _deciding(library: Library, ident: str, user: bool | None) -> Iterator[Desktop]:  # noqa: FBT001 - the same
+    with _alone(library, ident, user) as (changer, filed):
         yield Desktop(library, changer, filed, _open(filed))
 
 
@@ -175,9 +170,10 @@ def _looked_again(library: Library, path: str) -> None:
 
 def _thrown_out(library: Library, changer: Changer, filed: Filed, ident: str, reason: str) -> Decided:
     """Move a file that is no draft out of the queue; its bytes are kept beside those that were decided."""
-    if filed.data is None or "/decided/" in filed.path:
+    files, own = Files(places.home_of(library)), id_of(ident)
+    if filed.data is None or filed.path == files.decided(own):
         raise StoreError(f"{filed.path}: {filed.record}", hint="delete it by hand", code="draft")
-    Files(places.home_of(library)).throw_out(changer, filed, id_of(ident))
+    files.throw_out(changer, filed, own)
     recording.record(library, "review", "rejected", id=ident, reason=reason[:500], path=filed.path)
     candidate = Candidate(ident, "skill_draft", "", "draft", "rejected", reason, Evidence(path=filed.path), scope="user")
     return Decided(candidate, True, f"{ident} was no draft, and is out of the queue")  # noqa: FBT003 - a field

@@ -54,9 +54,9 @@ def listed(library: Library, user: bool | None, *, everything: bool) -> list[Can
     return found
 
 
-def show(library: Library, ident: str) -> Reviewed:
+def show(library: Library, ident: str, *, user: bool | None = None) -> Reviewed:
     """Show what an update would change in the working copy as that is now, and what speaks for and against it."""
-    found = _found(library, ident)
+    found = _found(library, ident, user)
     if not isinstance(found, _Open):
         place, row = found
         return Reviewed(_past(place, row), _past_diff(library, row), (), ())
@@ -64,7 +64,7 @@ def show(library: Library, ident: str) -> Reviewed:
         return _reviewed(case)
 
 
-def accept(library: Library, ident: str, how: str, *, reason: str) -> Decided:
+def accept(library: Library, ident: str, how: str, *, reason: str, user: bool | None = None) -> Decided:
     """Put an update in place, provided that it is held with just what is there now; else that is noted, and asked about again.
 
     `how` settles conflicts; without it, what was made on the desk counts.
@@ -72,7 +72,7 @@ def accept(library: Library, ident: str, how: str, *, reason: str) -> Decided:
     if how not in SIDES:
         raise UsageError(f"'{how}' is no way to settle a merge", hint="ours, theirs, or nothing: then the desk counts")
     places.settle(library)
-    found = _still_open(library, ident)
+    found = _still_open(library, ident, user)
     with merging.opened(library, *found) as case:
         what = rebasing.moved(case)
         if what:
@@ -85,18 +85,18 @@ def accept(library: Library, ident: str, how: str, *, reason: str) -> Decided:
     return Decided(_decided(found), done=True, message=f"{found.pin.name}: the update is in place", path=path)
 
 
-def reject(library: Library, ident: str, *, reason: str) -> Decided:
-    """Turn an update down; the working copy stays as it is, and its desk goes."""
+def reject(library: Library, ident: str, *, reason: str, user: bool | None = None) -> Decided:
+    """Turn an update down; the working copy stays as it is, and its desk goes unless somebody worked there."""
     places.settle(library)
-    found = _still_open(library, ident)
+    found = _still_open(library, ident, user)
     merging.drop(library, found.place, found.pin, found.pending, reason)
     return Decided(_decided(found), done=True, message=f"{found.pin.name}: turned down; your copy stays as it is")
 
 
-def edit(library: Library, ident: str) -> Reviewed:
+def edit(library: Library, ident: str, *, user: bool | None = None) -> Reviewed:
     """Lay an update out where a person changes it; a desk that is there is carried over to what is in place now."""
     places.settle(library)
-    with merging.opened(library, *_still_open(library, ident)) as case:
+    with merging.opened(library, *_still_open(library, ident, user)) as case:
         if rebasing.moved(case):
             case = rebasing.rebased(case)  # noqa: PLW2901 - the same case, as it is now
         if not merging.desk_at(library, case.pending):
@@ -116,9 +116,9 @@ def _waiting(place: Place, kept: Kept) -> list[_Open]:
             and turned_down(kept.state, one.name, one.theirs) is None]  # fmt: skip
 
 
-def _found(library: Library, ident: str) -> _Open | tuple[Place, Settled]:
+def _found(library: Library, ident: str, user: bool | None) -> _Open | tuple[Place, Settled]:  # noqa: FBT001 - whose, or both
     past: tuple[Place, Settled] | None = None
-    for place in places.places(library, None) if ident.startswith(f"{KIND}:") else ():
+    for place in places.places(library, user) if ident.startswith(f"{KIND}:") else ():
         kept = places.read(place)
         for one in _waiting(place, kept):
             if ident_of(one.pending.name, one.pending.theirs) == ident:
@@ -130,8 +130,8 @@ def _found(library: Library, ident: str) -> _Open | tuple[Place, Settled]:
     return past
 
 
-def _still_open(library: Library, ident: str) -> _Open:
-    found = _found(library, ident)
+def _still_open(library: Library, ident: str, user: bool | None) -> _Open:  # noqa: FBT001 - the same
+    found = _found(library, ident, user)
     if isinstance(found, _Open):
         return found
     _place, row = found

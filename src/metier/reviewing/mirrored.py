@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING
 from metier.discover import disk
 from metier.errors import IntegrityError, RefusedError, StoreError, UsageError
 from metier.keeping import disk as keeping
-from metier.mirroring import grounds, publishing, sourcing, syncing
+from metier.mirroring import grounds, publishing, syncing
 from metier.mirroring.publishing import Result
 from metier.mirroring.versioning import difference
 from metier.mirroring.workbench import Workbench, pin_of
 from metier.mirrors import Decided, Reviewed
 from metier.plugins import candidates, moves
 from metier.plugins.ledger import Ledger
-from metier.store.trees.disk import clear, state_of
+from metier.store.trees.disk import state_of
 from metier.supplies import Judged, Pin, Refusal
+from metier.supply.capabilities import gained
 from metier.supplying import applying, combining, deploying, landing, places, prospects, versions
 from metier.supplying.combining import Three
-from metier.supplying.merging import SHOWN, is_untouched
+from metier.supplying.merging import SHOWN, put_away
 from metier.supplying.unmerged import unmerged
 from metier.trust import disk as decisions
 
@@ -34,10 +35,13 @@ if TYPE_CHECKING:
     from metier.model import Finding
     from metier.supplies import Conflict
     from metier.supplying.combining import Combined
+    from metier.supplying.deciding import Weighed
     from metier.supplying.versions import Version
 
 DESKS = "review"
 """Where candidates are laid out for editing, below METIER_HOME."""
+ON_DESK = "it is shown as it lies on its desk"
+EDITED = "your copy was edited since; it is shown merged with that"
 
 
 def listed(library: Library, user: bool | None, *, everything: bool) -> list[Candidate]:  # noqa: FBT001 - whose, or both
@@ -49,17 +53,18 @@ def listed(library: Library, user: bool | None, *, everything: bool) -> list[Can
     ]  # fmt: skip
 
 
-def show(library: Library, ident: str) -> Reviewed:
+def show(library: Library, ident: str, *, user: bool | None = None) -> Reviewed:
     """Show what would change in the working copy, and what speaks for and against it."""
-    ground, candidate = grounds.with_candidate(library, ident)
+    ground, candidate = grounds.with_candidate(library, ident, user)
+    candidates.sure(Ledger(ground.mirror), candidate)
     with Workbench(library, ground.place) as work:
         return _reviewed(library, work, ground, candidate)
 
 
-def accept(library: Library, ident: str, how: str, *, reason: str) -> Decided:
+def accept(library: Library, ident: str, how: str, *, reason: str, user: bool | None = None) -> Decided:
     """Publish a candidate, provided that it is still what was shown."""
     places.settle(library)
-    ground, before = _waiting(library, ident)
+    ground, before = _waiting(library, ident, user)
     ground, candidate = _looked_again(library, ground, before)
     moved = _moved(before, candidate)
     if moved is not None:
@@ -69,14 +74,14 @@ def accept(library: Library, ident: str, how: str, *, reason: str) -> Decided:
     with Workbench(library, ground.place) as work:
         result, seen = _settled(library, work, ground, candidate, how)
         ground = publishing.publish(library, work, ground, candidate, result, reason)
-    _cleared(library, candidate, seen)
+    put_away(library, desk_of(library, candidate), seen)
     return _decided(library, ground, ident, "it is in place")
 
 
-def reject(library: Library, ident: str, *, reason: str) -> Decided:
+def reject(library: Library, ident: str, *, reason: str, user: bool | None = None) -> Decided:
     """Turn a candidate down: the skill stays as it is, and this version is not proposed again."""
     places.settle(library)
-    ground, candidate = _waiting(library, ident)
+    ground, candidate = _waiting(library, ident, user)
     with grounds.alone(library) as changer:
         ground = grounds.read(library, ground.place)
         ledger = Ledger(ground.mirror)
@@ -86,40 +91,42 @@ def reject(library: Library, ident: str, *, reason: str) -> Decided:
         ground = grounds.apply(library, ground, ledger.mirror(), (), changer)
     about = candidate.evidence
     applying.record(library, "review", "rejected", candidate.skill, about.new_upstream_tree_hash, id=ident, reason=reason)
+    put_away(library, desk_of(library, candidate))
     return _decided(library, ground, ident, "it was turned down; nothing was changed")
 
 
-def edit(library: Library, ident: str) -> Reviewed:
+def edit(library: Library, ident: str, *, user: bool | None = None) -> Reviewed:
     """Lay the proposal out in a folder: the merged files, with markers where both sides changed the same lines."""
     places.settle(library)
-    ground, candidate = _waiting(library, ident)
+    ground, candidate = _waiting(library, ident, user)
     if candidate.kind == "plugin_skill_removed":
         raise UsageError("there is nothing to edit about a removal", hint=f"metier review accept {ident}, or reject")
     with Workbench(library, ground.place) as work:
         three = _three(library, work, ground, candidate)
         desk = _laid(library, work, ground, candidate, combining.combine(library, work.desk, three))
-        ground, candidate = grounds.with_candidate(library, ident)
+        ground, candidate = grounds.with_candidate(library, ident, ground.place.scope == "user")
         return _reviewed(library, work, ground, candidate)._replace(desk=desk)
 
 
 # --- looking again
 
 
-def _waiting(library: Library, ident: str) -> tuple[Ground, Candidate]:
-    ground, candidate = grounds.with_candidate(library, ident)
+def _waiting(library: Library, ident: str, user: bool | None) -> tuple[Ground, Candidate]:  # noqa: FBT001 - whose, or both
+    ground, candidate = grounds.with_candidate(library, ident, user)
     if candidate.status not in moves.OPEN:
         hint = f"look at {candidate.replaced_by}" if candidate.replaced_by else "'metier review list' shows what waits"
         raise RefusedError(f"'{ident}' is {candidate.status} already", code="decided", hint=hint)
+    candidates.sure(Ledger(ground.mirror), candidate)
     return ground, candidate
 
 
 def _looked_again(library: Library, ground: Ground, candidate: Candidate) -> tuple[Ground, Candidate]:
-    """Compare once more; a source on another machine is taken to be as it was seen last, for one may be offline."""
+    """Compare once more; a source that cannot be reached is taken to be as it was seen last, and a paused plugin's is not asked."""
     plugin_id = candidate.evidence.plugin_id
     plugin = ground.mirror.plugin(plugin_id)
-    near = plugin is not None and sourcing.is_local(plugin.source) and not plugin.commit
-    done = syncing.synced(library, ground, (plugin_id,), offline=not near)
+    done = syncing.synced(library, ground, (plugin_id,), offline=plugin is not None and plugin.status == "paused")
     library.warnings += [f"{fault.path} could not be looked at: {fault.message}" for fault in done.unreachable]
+    library.warnings += done.notes
     found = done.ground.mirror.candidate(candidate.id)
     assert found is not None, "a candidate is never lost"
     return done.ground, found
@@ -280,20 +287,6 @@ def _from_desk(library: Library, work: Workbench, ground: Ground, candidate: Can
     return combined, edited.digest
 
 
-def _cleared(library: Library, candidate: Candidate, seen: str) -> None:
-    """Take the desk away; what was edited since it was looked at stays."""
-    desk = desk_of(library, candidate)
-    if not desk:
-        return
-    if not is_untouched(desk) and (not seen or state_of(desk) != seen):
-        library.warnings.append(f"{desk} was worked on, and is left")
-        return
-    try:
-        clear(desk, places.hands_of(library))
-    except OSError as error:
-        library.warnings.append(f"{desk} could not be removed: {error.strerror or error}")
-
-
 # --- showing
 
 
@@ -303,14 +296,52 @@ def _reviewed(library: Library, work: Workbench, ground: Ground, candidate: Cand
     shown = about.proposed_tree_hash or about.new_upstream_tree_hash
     if candidate.kind == "plugin_skill_removed" or not shown or not store.has(shown):
         return Reviewed(candidate, "", (), (), desk_of(library, candidate))
-    new, old = versions.kept(store, shown), _in_place(library, work, ground, candidate)
+    desk = desk_of(library, candidate) if candidate.status in moves.OPEN else ""
+    if desk:
+        return _on_desk(library, work, ground, candidate, desk)
+    old, label = _in_place(library, work, ground, candidate), "proposed" if about.proposed_tree_hash else "theirs"
     conflicts: tuple[Conflict, ...] = ()
-    if about.conflicts and candidate.status in moves.OPEN:
+    if candidate.status in moves.OPEN and (about.conflicts or old.digest not in {"", about.local_tree_hash}):
         three = _three(library, work, ground, candidate)
         combined = combining.combine(library, work.desk, three)
+        if not combined.conflicts:  # the working copy was edited since: what would be there is not what was noted
+            return _made(work, ground, candidate, old, combined, EDITED)
         conflicts = combining.conflicts_of(candidate.skill, combined.conflicts, three)
-    diff = difference(old, new, ("yours", "proposed" if about.proposed_tree_hash else "theirs"))
-    return Reviewed(candidate, diff, _findings(work, ground, candidate, shown), conflicts, desk_of(library, candidate))
+        shown, label = about.new_upstream_tree_hash, "theirs"
+    diff = difference(old, versions.kept(store, shown), ("yours", label))
+    return Reviewed(candidate, diff, _findings(work, ground, candidate, shown), conflicts)
+
+
+def _conflicts(library: Library, work: Workbench, ground: Ground, candidate: Candidate) -> tuple[Conflict, ...]:
+    three = _three(library, work, ground, candidate)
+    return combining.conflicts_of(candidate.skill, combining.combine(library, work.desk, three).conflicts, three)
+
+
+def _on_desk(library: Library, work: Workbench, ground: Ground, candidate: Candidate, desk: str) -> Reviewed:
+    """Show what a person made of a candidate: that is what a yes would put in place."""
+    about, old = candidate.evidence, _in_place(library, work, ground, candidate)
+    try:
+        made, _seen = _from_desk(library, work, ground, candidate, desk)
+    except IntegrityError as error:  # not merged yet, or it no longer fits the working copy
+        told = "; ".join(filter(None, (candidate.reason, error.message)))
+        diff = difference(old, versions.snapshot(library, work.desk, desk), ("yours", "desk"))
+        findings = _findings(work, ground, candidate, about.new_upstream_tree_hash)
+        return Reviewed(candidate._replace(reason=told), diff, findings, _conflicts(library, work, ground, candidate), desk)
+    return _made(work, ground, candidate, old, made, ON_DESK)._replace(desk=desk)
+
+
+def _made(work: Workbench, ground: Ground, candidate: Candidate, old: Version, made: Combined, why: str) -> Reviewed:
+    """Show and judge what was not noted as the proposal, but would be put in place now."""
+    new, weighed = versions.laid_out(made.folder, made.files, made.digest), _weighed(work, ground, candidate, made.folder)
+    diff = difference(old, new, ("yours", "proposed"))
+    judged = candidate.evidence._replace(local_tree_hash=old.digest, proposed_tree_hash=made.digest, conflicts=())
+    if isinstance(weighed, Refusal):
+        return Reviewed(candidate._replace(reason="; ".join(weighed.reasons), evidence=judged), diff, (), ())
+    verdict = weighed.verdict
+    before = prospects.in_place(work.bench, _pin(ground, candidate))[1] if old.digest else frozenset[str]()
+    after = versions.abilities(new, verdict.findings)
+    judged = judged._replace(verdict=verdict.level, score=verdict.score, gained=gained(before, after), lost=gained(after, before))
+    return Reviewed(candidate._replace(reason=why, evidence=judged), diff, verdict.findings, ())
 
 
 def _in_place(library: Library, work: Workbench, ground: Ground, candidate: Candidate) -> Version:
@@ -329,7 +360,11 @@ def _in_place(library: Library, work: Workbench, ground: Ground, candidate: Cand
 def _findings(work: Workbench, ground: Ground, candidate: Candidate, digest: str) -> tuple[Finding, ...]:
     folder = work.desk.fresh()
     work.store.lay(digest, folder)
+    weighed = _weighed(work, ground, candidate, folder)
+    return () if isinstance(weighed, Refusal) else weighed.verdict.findings
+
+
+def _weighed(work: Workbench, ground: Ground, candidate: Candidate, folder: str) -> Weighed | Refusal:
     origin = prospects.origin_of(work.library, _origin_pin(ground, candidate), candidate.evidence.new_upstream_tree_hash)
     working = deploying.working_copy(ground.place, candidate.skill)
-    weighed = work.bench.scales.weigh(folder, candidate.skill, origin, ground.place.scope, working)
-    return () if isinstance(weighed, Refusal) else weighed.verdict.findings
+    return work.bench.scales.weigh(folder, candidate.skill, origin, ground.place.scope, working)

@@ -26,29 +26,29 @@ def listed(library: Library, *, everything: bool, user: bool | None) -> list[Can
     return found
 
 
-def show(library: Library, ident: str) -> Reviewed:
+def show(library: Library, ident: str, *, user: bool | None = None) -> Reviewed:
     """Show one candidate whole."""
-    reviewed: Reviewed = _source(ident).show(library, ident)
+    reviewed: Reviewed = _source(ident).show(library, ident, user=user)
     return reviewed
 
 
-def accept(library: Library, ident: str, how: str, *, reason: str) -> Decided:
+def accept(library: Library, ident: str, how: str, *, reason: str, user: bool | None = None) -> Decided:
     """Publish a candidate; `how` settles conflicts."""
     if how not in WAYS:
         raise UsageError(f"'{how}' is no way to settle a conflict", hint="ours or theirs")
-    decided: Decided = _source(ident).accept(library, ident, how, reason=reason)
+    decided: Decided = _source(ident).accept(library, ident, how, reason=reason, user=user)
     return decided
 
 
-def reject(library: Library, ident: str, *, reason: str) -> Decided:
+def reject(library: Library, ident: str, *, reason: str, user: bool | None = None) -> Decided:
     """Turn a candidate down."""
-    decided: Decided = _source(ident).reject(library, ident, reason=reason)
+    decided: Decided = _source(ident).reject(library, ident, reason=reason, user=user)
     return decided
 
 
-def edit(library: Library, ident: str) -> Reviewed:
+def edit(library: Library, ident: str, *, user: bool | None = None) -> Reviewed:
     """Lay a candidate out for editing."""
-    reviewed: Reviewed = _source(ident).edit(library, ident)
+    reviewed: Reviewed = _source(ident).edit(library, ident, user=user)
     return reviewed
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from metier.supplying.places import Place
 
 WAY = "it is dangerous; --force does not change that. If you must: --accept-dangerous --reason TEXT"
+FORCE = "after a look at the findings, --force installs it"
 _NEVER = frozenset({"blocked", "quarantined"})
 
 
@@ -40,7 +41,7 @@ def admitted(weighed: Weighed, *, force: bool, accept_dangerous: bool, asked: bo
         return Refusal(weighed.name, (*decision.reasons, way), findings)
     if force:
         return None
-    return Refusal(weighed.name, (*decision.reasons, "after a look at the findings, --force installs it"), findings)
+    return Refusal(weighed.name, (*decision.reasons, FORCE), findings)
 
 
 def vouched(library: Library, place: Place, weighed: Iterable[tuple[Weighed, str]], reason: str, *,

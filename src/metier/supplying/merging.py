@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from metier.app import Library
     from metier.supplies import Conflict, Pin
     from metier.supply.merge.classify import Kind
-    from metier.supply.state import Pending
+    from metier.supply.state import Pending, State
     from metier.supplying.combining import Combined
     from metier.supplying.deciding import Weighed
     from metier.supplying.places import Kept, Place
@@ -197,8 +197,9 @@ def is_untouched(desk: str) -> bool:
 
 def desk_at(library: Library, pending: Pending) -> str:
     """Give the folder that a waiting update is worked on in, where METIER_HOME is now; nothing when there is none."""
-    path = f"{desks(library)}/{pending.desk.rpartition('/')[2]}"
-    return path if pending.desk and disk.kind_of(path) == disk.FOLDER else ""
+    name = pending.desk.rpartition("/")[2]
+    path = f"{desks(library)}/{name}"
+    return path if name not in {"", ".", ".."} and disk.kind_of(path) == disk.FOLDER else ""
 
 
 def _still(place: Place, pending: Pending) -> Kept:
@@ -281,7 +282,7 @@ def _settled(case: Case, result: Combined, seen: str, reason: str) -> Merging:
         row = decided.published(pending._replace(ours=case.three.ours.digest), case.mode, decisions.now(), result.digest, reason)
         state = decided.settled(kept.state, pending, row)
         notes = landing.land(library, place, kept._replace(state=state), [one], changer, "merge", pending=state.pending)
-    _cleared(library, pending, seen)
+    put_away(library, desk_at(library, pending), seen)
     installed = landing.reported(library, place, [one], "merge")
     return Merging(pin.name, "merged", "", (), (), Outcome(Plan(), tuple(installed), notes=tuple(notes)))
 
@@ -318,20 +319,28 @@ def drop(library: Library, place: Place, pin: Pin, pending: Pending, reason: str
         kept = _still(place, pending)
         row = decided.rejected(pending, decided.mode_of(pending, pin), decisions.now(), reason)
         applying.apply(library, place, kept._replace(state=decided.settled(kept.state, pending, row)), [], changer)
-    _cleared(library, pending)
+    put_away(library, desk_at(library, pending))
     applying.record(library, "merge", "aborted", pin.name, pending.theirs, origin=pin.source, commit=pending.commit,
                     reason=row.reason)  # fmt: skip
     return Merging(pin.name, "aborted", "", (), pending.reasons)
 
 
-def _cleared(library: Library, pending: Pending, seen: str = "") -> None:
-    """Take the desk away. What cannot be removed now stays, and what was edited since it was `seen` does; both are said."""
-    desk = desk_at(library, pending)
-    if desk and seen and state_of(desk) != seen:
-        library.warnings.append(f"{desk} was edited meanwhile, and is left")
+def put_away(library: Library, desk: str, seen: str = "") -> None:
+    """Take a desk away that nobody needs any more; what was made there since it was laid, or since it was `seen`, is left."""
+    if not desk:
+        return
+    if not is_untouched(desk) and not (seen and state_of(desk) == seen):
+        library.warnings.append(f"{desk} was worked on and is left; delete it when you need it no longer")
         return
     try:
-        if desk:
-            clear(desk, places.hands_of(library))
+        clear(desk, places.hands_of(library))
     except OSError as error:
         library.warnings.append(f"{desk} could not be removed: {error.strerror or error}")
+
+
+def let_go(library: Library, before: State, after: State) -> None:
+    """Put the desks of updates away that wait no longer, or with other versions than those the desk was laid with."""
+    wanted = {one.desk for one in after.pending}
+    for one in before.pending:
+        if one.desk not in wanted:
+            put_away(library, desk_at(library, one))

@@ -31,7 +31,7 @@ def mirror_at(path: str) -> Mirror | None:
         return None
     from metier.plugins.state import read_mirror  # most places have no plugin
 
-    return read_mirror(data)
+    return read_mirror(data, path)
 
 
 def owners(library: Library, place: Place) -> dict[str, str]:

@@ -8,7 +8,7 @@ from metier.errors import NotFoundError, StoreError
 from metier.store.changing.disk import Switch
 from metier.supplies import Outcome, Plan, Refusal, Step
 from metier.supply.decided import without
-from metier.supplying import applying, deploying, owners, pinning, places
+from metier.supplying import applying, deploying, merging, owners, pinning, places
 from metier.trust import disk as decisions
 
 if TYPE_CHECKING:
@@ -36,7 +36,9 @@ def remove(library: Library, names: Sequence[str], *, user: bool, dry_run: bool,
             raise StoreError("things changed while this was looked at; nothing was removed", code="changed", hint="say it again")
         kept = places.read(place)
         moves = [_move(place, kept, step.name) for step in steps]
-        applying.apply(library, place, _forgetting(kept, moves), moves, changer)
+        after = _forgetting(kept, moves)
+        applying.apply(library, place, after, moves, changer)
+    merging.let_go(library, kept.state, after.state)
     for step in steps:
         applying.record(library, "remove", "done", step.name, step.before, origin=step.source, forced=force)
     return outcome

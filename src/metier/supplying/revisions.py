@@ -13,7 +13,7 @@ from metier.supplying import applying, deploying, fetching, landing, pinning, pl
 from metier.supplying.admitting import admitted
 from metier.supplying.deciding import Scales
 from metier.supplying.landing import Landing
-from metier.supplying.merging import waiting_for
+from metier.supplying.merging import let_go, waiting_for
 from metier.supplying.prospects import Bench, origin_of, own_version, signing_key, weigh
 from metier.trust import disk as decisions
 from metier.vetting.cases import TOP
@@ -138,6 +138,7 @@ def _back(library: Library, pin: Pin, aim: Revision, local: str, weighed: Weighe
         # An update that waited was held against what is no longer there; the next one looks again.
         state = without(kept.state, (pin.name,), decisions.now(), "an earlier version was put back")
         notes = landing.land(library, place, kept._replace(state=state), [one], changer, "rollback", pending=state.pending)
+    let_go(library, kept.state, state)
     step = Step(pin.name, "restore", pin.source, pin.path, pin.ref, aim.commit, aim.digest, local, len(files),
                 sum(file.size for file in files), weighed.tokens, decision.level, verdict.level, verdict.score,
                 verdict.findings[:TOP], decision.install, decision.reasons, pin.targets)  # fmt: skip

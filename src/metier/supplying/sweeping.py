@@ -19,7 +19,7 @@ from metier.supplying.merging import desks, is_untouched
 from metier.supplying.tapping import taps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from metier.app import Library
     from metier.mirrors import Mirror
@@ -40,10 +40,11 @@ class _Known(NamedTuple):
     pins: tuple[Pin, ...] | None
 
 
-def sweep(library: Library, *, dry_run: bool, revisions: int | None, also: Iterable[str] = ()) -> Freed:
+def sweep(library: Library, *, dry_run: bool, revisions: int | None, also: Callable[[], Iterable[str]] = tuple) -> Freed:
     """Remove trees that nothing names; `revisions` forgets all but so many of each skill first.
 
-    `also` are digests that somebody else needs, of whom nothing is known here.
+    `also` gives digests that somebody else needs, of whom nothing is known here. It is asked where nobody else puts anything into
+    the store: whoever writes down what it needs before keeping that is not missed.
     """
     if revisions is not None and revisions < 1:
         raise UsageError(f"{revisions} revisions cannot be kept", hint="one at least; 'metier remove' takes a skill away")
@@ -54,13 +55,18 @@ def sweep(library: Library, *, dry_run: bool, revisions: int | None, also: Itera
         if not dry_run:
             changer.apply(Change((), tuple(one for one in changed if one.before != one.after)))
         saved, _data = changer.unclaimed()
-        needed = _needed(known) | _mirrored(mirrors) | {one.digest for one in saved} | set(also)
-        freed = store.sweep(needed, dry_run=dry_run)
+        needed = _needed(known) | _mirrored(mirrors) | {one.digest for one in saved}
+        freed = store.sweep(_with(needed, also), dry_run=dry_run)
         if not dry_run:
             _tidied(library, known, mirrors)
     if not dry_run:
         library.reload()
     return freed
+
+
+def _with(needed: Iterable[str], also: Callable[[], Iterable[str]]) -> Iterator[str]:
+    yield from needed
+    yield from also()
 
 
 def _known(library: Library) -> list[_Known]:

@@ -13,7 +13,7 @@ from metier.errors import NotFoundError
 from metier.supplies import Held, Installed, Outcome, Plan, Refusal
 from metier.supply.decided import ident_of, mode_of, published, settled, superseded, turned_down
 from metier.supply.state import Pending
-from metier.supplying import applying, deploying, fetching, landing, owners, pinning, places
+from metier.supplying import applying, deploying, fetching, landing, merging, owners, pinning, places
 from metier.supplying.deciding import Scales
 from metier.supplying.landing import Landing
 from metier.supplying.prospects import Bench, Prospect, prospect
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from metier.supply.state import State
     from metier.supplying.places import Kept, Place
 
+DOUBLE = "its digest begins like that of another version, as if it were to be taken for that"
 ALONE = "it waits for your yes: supply.fast_forward is off"
 MERGED = "it would be merged with your edits: that waits for your yes"
 
@@ -112,11 +113,20 @@ def _looked(library: Library, desk: Desk, scales: Scales, place: Place, pins: Se
             found = prospect(bench, upstream.pin, upstream.laid) if upstream.laid is not None else None
             if isinstance(found, Refusal):
                 looked.refused.append(found)
+            elif found is not None and _is_double(bench.kept.state, found):
+                looked.refused.append(Refusal(found.pin.name, (DOUBLE,)))
             elif found is not None:
                 looked.prospects.append(_remembered(bench, found))
             else:
                 looked.current.add(upstream.pin.name)
     return looked
+
+
+def _is_double(state: State, found: Prospect) -> bool:
+    """Tell whether a version would go by the id of another one: a yes to the one that somebody looked at would be one to this."""
+    name, theirs = found.pin.name, found.laid.digest
+    known = [one.theirs for one in state.pending if one.name == name] + [one.theirs for one in state.reviewed if one.name == name]
+    return any(one != theirs and ident_of(name, one) == ident_of(name, theirs) for one in known)
 
 
 def _remembered(bench: Bench, found: Prospect) -> Prospect:
@@ -155,13 +165,14 @@ def _applied(library: Library, looked: _Looked, notes: list[str]) -> list[Instal
         for one in (*fit, *waiting):
             if kept.lock.named(one.pin.name) != one.pin:
                 raise landing.changed(f"the lock's entry of '{one.pin.name}'")
-        state = _noted(kept, looked, decisions.now())
+        before, state = kept.state, _noted(kept, looked, decisions.now())
         if not fit and state == kept.state:
             return []
         for one in (*fit, *waiting):
             _stored(store, one)
         landings = [_landing(place, one) for one in fit]
         notes += landing.land(library, place, kept._replace(state=state), landings, changer, "update", pending=state.pending)
+    merging.let_go(library, before, state)
     for one in waiting:
         applying.record(library, "update", "held", one.pin.name, one.laid.digest, origin=one.pin.source,
                         commit=one.laid.origin.commit, reason="; ".join(one.reasons)[:500])  # fmt: skip

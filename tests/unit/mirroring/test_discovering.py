@@ -249,15 +249,41 @@ def test_a_project_is_not_taken_for_a_repository_of_the_configuration(shop: Shop
 
 
 def test_of_two_places_with_one_id_the_first_counts_and_both_are_named(shop: Shop) -> None:
-    write(shop.project, files_of("tool", "mine"))
-    write(shop.shelf / "tool", files_of("Tool", "theirs"))
-    configure(shop, str(shop.shelf / "tool"), str(shop.shelf / "tool"))
+    write(shop.shelf / "mine", files_of("tool", "mine"))
+    write(shop.shelf / "theirs", files_of("Tool", "theirs"))
+    configure(shop, str(shop.shelf / "mine"), str(shop.shelf / "theirs"), str(shop.shelf / "mine"))
 
     offers, faults = found(shop)
 
     assert [("tool", ("mine",))] == [(one.plugin_id, one.skills) for one in offers]
     assert ["duplicate"] == [fault.code for fault in faults]
-    assert all(str(place) in faults[0].message for place in (shop.project, shop.shelf / "tool"))
+    assert all(str(shop.shelf / place) in faults[0].message for place in ("mine", "theirs"))
+
+
+def test_a_project_never_stands_in_for_a_plugin_that_its_user_has_from_elsewhere(shop: Shop) -> None:
+    markets(shop, "shop", renames={"documents": "office"})
+    configure(shop, str(write(shop.shelf / "tool", files_of("tool", "lint"))))
+    listed = list_of({"name": "office", "source": "./o"}, {"name": "evil", "source": "./o"}, renames={"documents": "evil"})
+    write(shop.project, files_of("office", "evil", at="o") | files_of("tool", "evil") | listed)
+
+    offers, faults = found(shop)
+    with shop.open(shop.project) as m:
+        meant = [discovering.resolve(m, said).skills for said in ("office@shop", "documents@shop", "tool")]
+
+    assert {"office@shop": ("pdf",), "tool": ("lint",), "evil@shop": ("evil",)} == {one.plugin_id: one.skills for one in offers}
+    assert [("pdf",), ("pdf",), ("lint",)] == meant
+    assert ["duplicate", "duplicate"] == [fault.code for fault in faults]
+
+
+@pytest.mark.parametrize("said", ["office", "documents"])
+def test_a_plain_name_that_a_project_has_as_well_has_to_be_said_in_full(shop: Shop, said: str) -> None:
+    markets(shop, "shop", renames={"documents": "office"})
+    write(shop.project, files_of(said, "evil"))
+
+    with shop.open(shop.project) as m, pytest.raises(AmbiguousError) as caught:
+        discovering.resolve(m, said)
+
+    assert {"office@shop", said} == {one["plugin_id"] for one in caught.value.details["candidates"]}  # type: ignore[attr-defined]
 
 
 def test_broken_manifests_and_lists_are_faults_and_the_rest_goes_on(shop: Shop) -> None:
@@ -268,7 +294,7 @@ def test_broken_manifests_and_lists_are_faults_and_the_rest_goes_on(shop: Shop) 
     offers, faults = found(shop)
 
     assert ["good"] == [one.plugin_id for one in offers]
-    assert [(str(shop.project / LIST), "malformed"), (str(shop.home / ".claude/plugins/cache/s/bad/1.0.0" / CLAUDE), "malformed")] == [fault[:2] for fault in faults]
+    assert [(str(shop.home / ".claude/plugins/cache/s/bad/1.0.0" / CLAUDE), "malformed"), (str(shop.project / LIST), "malformed")] == [fault[:2] for fault in faults]
 
 
 # --- what somebody means

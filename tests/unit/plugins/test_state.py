@@ -107,6 +107,7 @@ WRONG: dict[str, tuple[Mirror, str]] = {
                             "'plugins', \"a\": it binds a skill twice"),
     "no such skill": (Mirror(plugins=(a_plugin("a", [a_skill()]),)), "there is no such skill"),
     "no current version": (Mirror(skills=(a_skill(current="v0002"),)), "'skills', \"pdf\": its current version is not there"),
+    "no place": (Mirror(skills=(a_skill(targets=()),)), "'skills', \"pdf\": it has no place"),
     "a version twice": (Mirror(skills=(a_skill(versions=(a_version(1), a_version(1))),)), "a version is there twice"),
     "a version without a number": (Mirror(skills=(a_skill(versions=(a_version(version="v1"),)),)),
                                    "'version' of a version is not 'v' and at least four digits"),
@@ -146,11 +147,12 @@ def test_a_mirror_that_breaks_a_rule_is_refused_when_it_is_read(what: str) -> No
     mirror, why = WRONG[what]
 
     with pytest.raises(StoreError) as caught:
-        read_mirror(plain(mirror))
+        read_mirror(plain(mirror), "/plugins/mine.json")
 
     assert "state" == caught.value.code
     assert why in caught.value.message
-    assert "METIER_HOME/plugins" in caught.value.hint
+    assert "cannot be read: /plugins/mine.json: " in caught.value.message
+    assert "move the file away" in caught.value.hint
 
 
 @pytest.mark.parametrize("what", WRONG)

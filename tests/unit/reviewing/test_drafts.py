@@ -722,3 +722,37 @@ def test_nobody_decides_while_another_process_changes_skills(library: Library, p
 
     assert "busy" == caught.value.code
     assert "open" == one(library, ident).status
+
+
+# --- what else has a say
+
+
+def test_a_skill_that_was_pinned_since_is_not_deleted(library: Library, notes: Path, place: Place) -> None:
+    ident = deleted(library)
+    place.configure('[manage]\nreview = "always"\npinned = ["notes"]\n')
+    pinned = place.scopes()
+
+    with pytest.raises(RefusedError) as caught:
+        accept(pinned, ident)
+
+    assert ("pinned", True) == (caught.value.code, notes.exists())
+    assert "it cannot be accepted: 'notes' is pinned" in drafts.show(pinned, ident).candidate.reason
+
+
+def test_a_project_has_no_say_in_whom_a_skill_outside_it_belongs_to(library: Library, notes: Path, place: Place) -> None:
+    ident = staged(library)
+    write(place.project / "metier.lock", "no lock at all")
+
+    done = accept(library, ident)
+
+    assert (True, True) == (done.done, "sleep" in (notes / "SKILL.md").read_text())
+
+
+def test_a_file_that_is_no_draft_is_thrown_out_wherever_metier_keeps_its_own(place: Place) -> None:
+    place.env["METIER_HOME"] = str(place.base / "decided/state")
+    library, own = place.scopes(), "0" * 32
+    write(Path(str(library.data)) / "pending/skills" / f"{own}.json", "{")
+
+    done = drafts.reject(library, f"draft:{own}", reason="")
+
+    assert (True, "rejected", []) == (done.done, done.candidate.status, drafts.listed(library, None, everything=False))

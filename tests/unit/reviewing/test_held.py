@@ -14,7 +14,7 @@ from metier.mirrors import Candidate, Decided, Reviewed
 from metier.reviewing import held
 from metier.supply import decided
 from metier.supply.state import state_bytes
-from metier.supplying import places
+from metier.supplying import places, updating
 
 MINE, THEIRS = changed(3, to="My line"), changed(3, 18, to="Their line")
 BOTH_MINE = text_of("pdf", LINES.replace("Line 3 ", "My line 3 ").replace("Line 18 ", "Their line 18 "))
@@ -451,3 +451,28 @@ def test_notes_that_name_no_trees_are_no_more_than_an_error(odd: str, torn: Work
 
         assert ("rejected", "") == (held.show(m, past).candidate.status, held.show(m, past).diff)
         assert "rejected" == held.reject(m, waiting, reason=odd).candidate.status
+
+
+def test_a_version_that_would_go_by_the_id_of_another_is_never_held(clean: Workshop) -> None:
+    ident = only(clean)
+    [notes] = [path for path in (clean.data / "supply").glob("*.json") if path.name != "made.json"]
+    with clean.open() as m:
+        [pending] = places.read(places.place_of(m, user=False)).state.pending
+        double = pending.theirs[:-1] + ("0" if pending.theirs[-1] != "0" else "1")
+        notes.write_text(notes.read_text().replace(pending.theirs, double))
+
+        outcome = m.update(consent=clean.yes)
+
+    assert ([("pdf", (updating.DOUBLE,))], ()) == ([(one.name, one.reasons) for one in outcome.refused], outcome.held)
+    assert [(ident, double)] == [(one.id, one.evidence.new_upstream_tree_hash) for one in queue(clean)]
+
+
+@pytest.mark.parametrize("worked", [False, True])
+def test_rejecting_leaves_a_desk_that_was_worked_on(worked: bool, torn: Workshop) -> None:
+    desk = Path(edit(torn, only(torn)).desk)
+    if worked:
+        (desk / "SKILL.md").write_text(BOTH_MINE)
+
+    reject(torn, only(torn))
+
+    assert worked is desk.exists()

@@ -244,17 +244,46 @@ def test_a_desk_goes_along_when_metier_s_own_folder_is_moved(shop: Workshop, tmp
     assert BOTH_MINE == shop.file().read_text()
 
 
-def test_a_desk_that_notes_put_elsewhere_is_not_removed_there(shop: Workshop, tmp_path: Path) -> None:
+@pytest.mark.parametrize("desk", ["merges/../../precious", "..", ".", "merges/.."])
+def test_a_desk_that_notes_put_elsewhere_is_not_removed_there(desk: str, shop: Workshop, tmp_path: Path) -> None:
     precious = tmp_path / "precious"
-    precious.mkdir()
-    (precious / "SKILL.md").write_text("x")
+    other = shop.data / "merges" / "other-0-0"
+    for folder in (precious, other):
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text("x")
     [notes] = [path for path in (shop.data / "supply").glob("*.json") if path.name != "made.json"]
-    notes.write_text(notes.read_text().replace('"desk": ""', f'"desk": "{shop.data}/merges/../../precious"'))
+    notes.write_text(notes.read_text().replace('"desk": ""', f'"desk": "{desk}"'))
 
     with shop.open() as m:
-        m.merge("pdf", "abort")
+        m.merge("pdf", "theirs")
 
-    assert "x" == (precious / "SKILL.md").read_text()
+        assert [] == [told for told in m.warnings if "is left" in told]
+    assert ["x", "x"] == [(folder / "SKILL.md").read_text() for folder in (precious, other)]
+
+
+@pytest.mark.parametrize("how", ["abort", "ours", "theirs"])
+@pytest.mark.parametrize("worked", [False, True])
+def test_a_desk_that_is_not_what_is_put_in_place_goes_unless_somebody_worked_there(worked: bool, how: str, shop: Workshop) -> None:
+    with shop.open() as m:
+        desk = Path(m.merge("pdf").desk)
+        if worked:
+            (desk / "SKILL.md").write_text(BOTH_MINE)
+
+        m.merge("pdf", how)
+
+        assert (worked, worked) == (desk.exists(), any(str(desk) in told for told in m.warnings))
+
+
+def test_a_desk_whose_update_made_room_for_a_newer_one_is_told_of(shop: Workshop) -> None:
+    with shop.open() as m:
+        desk = Path(m.merge("pdf").desk)
+    (desk / "SKILL.md").write_text(BOTH_MINE)
+    shop.publish(changed(3, to="Their newest line"))
+
+    with shop.open() as m:
+        m.update(consent=shop.yes)
+
+        assert (True, 1) == (desk.exists(), sum(str(desk) in told for told in m.warnings))
 
 
 def test_a_desk_that_is_edited_while_it_is_put_in_place_is_left(shop: Workshop) -> None:

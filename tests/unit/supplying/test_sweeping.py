@@ -219,10 +219,27 @@ def test_what_somebody_else_needs_stays(shop: Workshop) -> None:
     digest = kept(shop, "xls")
 
     with shop.open() as m:
-        first = sweeping.sweep(m, dry_run=False, revisions=None, also=[digest])
+        first = sweeping.sweep(m, dry_run=False, revisions=None, also=lambda: [digest])
         second = sweeping.sweep(m, dry_run=False, revisions=None)
 
     assert (0, 1) == (first.trees, second.trees)
+
+
+def test_what_drafts_need_is_asked_once_nobody_else_writes_to_the_store(shop: Workshop) -> None:
+    kept(shop, "xls")
+    held = []
+
+    def also() -> tuple[str, ...]:
+        for lock in ("store/lock", "supply/lock"):
+            with pytest.raises(TimeoutError), keeping.alone(str(shop.data / lock), 0.0):
+                pass
+            held.append(lock)
+        return ()
+
+    with shop.open() as m:
+        freed = sweeping.sweep(m, dry_run=False, revisions=None, also=also)
+
+    assert (["store/lock", "supply/lock"], 1) == (held, freed.trees)
 
 
 def test_copies_of_repositories_that_a_plugin_comes_from_stay(shop: Workshop, tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ class _Sweep:
                 if entry.is_dir(follow_symlinks=False):
                     folders.append(entry.name)
                 elif entry.name != skip:
-                    numbers = changed, touched, *_rest = _numbers(entry.stat(follow_symlinks=False))
+                    numbers = changed, touched, _size, _node, _mode = _numbers(entry.stat(follow_symlinks=False))
                     files.append((entry.name, numbers))
                     if newest < touched or newest < changed:
                         newest = max(changed, touched)

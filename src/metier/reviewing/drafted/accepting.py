@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from metier import judging
 from metier.errors import IntegrityError, RefusedError
-from metier.managing import owners
+from metier.managing import owners, places as spots
 from metier.reviewing.drafted import desks, publishing
 from metier.reviewing.drafted.proposing import three_of
 from metier.supplying.combining import Three
@@ -67,7 +67,8 @@ class Acceptance:
             raise RefusedError(what, code="not-own", hint=f"metier review reject {self.record.key}")
 
     def removed(self) -> Answer:
-        """Take the skill away, provided that it is what the draft was about."""
+        """Take the skill away, provided that it is what the draft was about, and may be taken away as things are now."""
+        spots.may_be_deleted(self.on.library, self.change.target)
         if self.now.digest == self.record.draft.base:
             return self.published("")
         draft = self.record.draft._replace(base=self.on.kept(self.now))

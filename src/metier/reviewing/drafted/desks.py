@@ -9,10 +9,9 @@ from metier.discover import disk
 from metier.errors import IntegrityError, StoreError
 from metier.keeping import disk as keeping
 from metier.reviewing.drafted.records import Laid
-from metier.store.trees.disk import clear, state_of
 from metier.supplying import places
 from metier.supplying.combining import Three
-from metier.supplying.merging import SHOWN, is_untouched
+from metier.supplying.merging import SHOWN, is_untouched, put_away
 from metier.supplying.unmerged import unmerged
 
 if TYPE_CHECKING:
@@ -77,16 +76,7 @@ def lay(on: Bench, record: Record, three: Three, combined: Combined) -> Laid:
 
 def leave(library: Library, record: Record, seen: str = "") -> None:
     """Take the desk away that nobody needs any more; one that was worked on since it was laid, or since it was `seen`, is left."""
-    path = path_of(library, record)
-    if not path:
-        return
-    if not (state_of(path) == seen if seen else is_untouched(path)):
-        library.warnings.append(f"{path} was worked on and is left; delete it when you need it no longer")
-        return
-    try:
-        clear(path, places.hands_of(library))
-    except OSError as error:
-        library.warnings.append(f"{path} could not be removed: {error.strerror or error}")
+    put_away(library, path_of(library, record), seen)
 
 
 def not_merged(record: Record, left: list[tuple[str, int]], desk: str) -> IntegrityError:

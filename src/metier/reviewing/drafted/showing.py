@@ -47,15 +47,25 @@ def show(on: Bench, record: Record) -> Reviewed:
     if record.status != "open":
         return Reviewed(candidate, _past(on, record), (), ())
     try:
-        path = target_of(on, record).path
-        now = on.now(path)
-        owner = owners.owner_of(on.library, path)
-        trouble = f"its folder belongs to {owners.said(owner)} now" if owner != record.draft.owner else ""
+        target = target_of(on, record)
+        now = on.now(target.path)
+        trouble = _trouble(on, record, target)
     except MetierError as error:
         trouble = error.message
         now = on.tree(record.draft.base) if on.store.has(record.draft.base) else NOTHING
     view = _view(on, record, now)
     return _told(on, record, _with(candidate, trouble), view)
+
+
+def _trouble(on: Bench, record: Record, target: Target) -> str:
+    """Say what keeps a draft from being accepted that has a place; nothing where nothing does."""
+    try:
+        owner = owners.owner_of(on.library, target.path)
+        if record.draft.action == "delete":
+            spots.may_be_deleted(on.library, target)
+    except MetierError as error:
+        return error.message
+    return f"its folder belongs to {owners.said(owner)} now" if owner != record.draft.owner else ""
 
 
 def _with(candidate: Candidate, trouble: str) -> Candidate:
