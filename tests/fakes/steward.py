@@ -112,26 +112,30 @@ class FakeSteward:
         assert user in {None, True, False}
         return [one for one in self.waiting if all or one.status in {"open", "accepted"}]
 
-    def candidate(self, ident: str) -> Reviewed:
+    def candidate(self, ident: str, *, user: bool | None = None) -> Reviewed:
         """Give the candidate of the test, where it is known."""
+        assert user in {None, True, False}
         if all(one.id != ident for one in self.waiting):
             raise NotFoundError(f"there is no candidate '{ident}'", hint="'metier review list --all' shows all")
         return self.reviewed
 
-    def accept(self, ident: str, how: str = "", *, reason: str = "") -> Decided:
+    def accept(self, ident: str, how: str = "", *, reason: str = "", user: bool | None = None) -> Decided:
         """Note it."""
+        assert user in {None, True, False}
         self._note("accept", ident, how, reason=reason)
         if self.refusal is not None:
             raise self.refusal
         return self.decided
 
-    def reject(self, ident: str, *, reason: str = "") -> Decided:
+    def reject(self, ident: str, *, reason: str = "", user: bool | None = None) -> Decided:
         """Note it."""
+        assert user in {None, True, False}
         self._note("reject", ident, reason=reason)
         return self.decided
 
-    def edit(self, ident: str) -> Reviewed:
+    def edit(self, ident: str, *, user: bool | None = None) -> Reviewed:
         """Note it."""
+        assert user in {None, True, False}
         self._note("edit", ident)
         return self.reviewed._replace(desk="/desk/palette")
 

@@ -10,8 +10,10 @@ import pytest
 from fakes.market import BARE, CLAUDE, CODEX, LIST, SCHEMA, files_of, list_of, write
 from fakes.shop import Shop, document
 
-from metier.mirroring import discovering, sourcing
-from metier.supplies import Request
+from metier.mirroring import discovering, offering, sourcing
+from metier.supplies import Picked, Request
+from metier.supply.manifests import Plugin
+from metier.supply.marketplace import Market
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -218,3 +220,12 @@ def test_an_agent_plugin_of_a_thousand_unknown_fields_is_told_in_one_short_line(
 
     assert ["good", "p"] == [offer.plugin_id for offer in offers]
     assert [True] == [len(fault.message) < 300 and "\x1b" not in fault.message and "995 more" in fault.message for fault in faults]
+
+
+def test_a_list_whose_plugins_all_claim_everything_costs_no_more_than_others(shop: Shop) -> None:
+    plugins = tuple(Plugin(f"p{number}", ("skills",)) for number in range(2_000))
+    skills = [Picked(f"s{number}", f"skills/s{number}", ()) for number in range(offering.MOST_CLAIMED // 4)]
+
+    stands, faults = offering.stands(Market("shop", plugins, {}, listed=True), skills, Request("folder", str(shop.shelf)), "")
+
+    assert (4, [(str(shop.shelf), "too-many")]) == (len(stands), [fault[:2] for fault in faults])

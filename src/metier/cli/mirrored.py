@@ -97,7 +97,8 @@ def _placed(found: Mirrored) -> Iterator[str]:
 
 def _on(one: Listed, *, news: bool) -> str:
     what = f"{output.clean(one.plugin_id)} {output.clean(one.installed_version or '')}".rstrip()
-    said = f"{what} is {state_of(one)}: {plans.counted(len(one.skills), 'skill')}, yours to edit\n"
+    here = sum(bound.accepted is not None for bound in one.skills.values())  # the others wait for a yes, or had a no
+    said = f"{what} is {state_of(one)}: {plans.counted(here, 'skill')}, yours to edit\n"
     return said if news else f"{said}\nnext: metier plugin sync {plans.named(one.plugin_id)} looks for what is new\n"
 
 
