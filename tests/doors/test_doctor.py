@@ -10,6 +10,8 @@ import pytest
 from doors.command import SOURCE, error_of, run
 from fakes.embedder import GroupEmbedder
 from fakes.engine import DictEngine
+from fakes.mirrors import a_candidate, a_mirror
+from fakes.plugged import mirrored
 
 import metier
 from metier.cli import doctor_
@@ -470,3 +472,26 @@ class Unplugged(DictEngine):
 
     def known(self) -> dict[str, bytes]:
         raise OSError("the database is away")
+
+
+def test_plugins_and_what_waits_about_them_are_counted(home: Home, project: Path) -> None:
+    with metier.open(env=home.env, cwd=project) as m:
+        bare = m.doctor()
+        mirrored(m, a_mirror(candidates=[a_candidate()]))
+        found = m.doctor()
+
+    assert ((0, 0, 0, 0, ()), (1, 0, 0, 1, ())) == (bare.mirroring, found.mirroring)
+    assert "Plugins" not in doctor_.text(bare)
+    assert "what plugins changed waits for you, 1 in all: metier review list" in doctor_.text(found)
+
+
+def test_what_is_noted_about_plugins_and_cannot_be_read_is_said(home: Home, project: Path) -> None:
+    with metier.open(env=home.env, cwd=project) as m:
+        file = mirrored(m, a_mirror())
+        file.write_text("{}")
+
+        found = m.doctor()
+
+    assert 1 == len(found.mirroring.trouble)
+    assert str(file) in found.mirroring.trouble[0]
+    assert "what is noted about plugins cannot be read" in doctor_.text(found)

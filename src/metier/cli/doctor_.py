@@ -27,7 +27,7 @@ def run(values: Values) -> int:
 
 def text(report: Report) -> str:
     """Lay a report out for a person."""
-    parts = (_metier, _project, _folders, _agents, _skills, _problems, _tools, _kept, _finding, _speed, _attention)
+    parts = (_metier, _project, _folders, _agents, _skills, _problems, _tools, _kept, _plugins, _finding, _speed, _attention)
     return "\n".join(part for show in parts if (part := show(report)))
 
 
@@ -113,6 +113,15 @@ def _kept(report: Report) -> str:
     return _section("Secrets, watching, counting", rows)
 
 
+def _plugins(report: Report) -> str:
+    found = report.mirroring
+    if not found.plugins and not found.trouble:
+        return ""
+    rows = [("mirrored", f"{found.plugins:,}, {found.paused:,} paused, {found.missing:,} missing"),
+            ("waiting", f"{found.waiting:,}: metier review list" if found.waiting else "nothing")]  # fmt: skip
+    return _section("Plugins", [*rows, *(("unreadable", output.clean(one)) for one in found.trouble)])
+
+
 def _finding(report: Report) -> str:
     found, total = report.searching, report.skills.total
     index = f"{found.skills:,} of {total:,} skills, {found.bytes / 1024:,.0f} KiB in {found.folder}"
@@ -157,6 +166,8 @@ def _attention(report: Report) -> str:
         "secrets are not given to skills: their file is not safe" if not report.secrets.safe else "",
         "counts that could not be read were set aside" if report.counting.spoilt else "",
         f"{bare:,} skills are found by their words alone: metier find --index" if bare else "",
+        f"what plugins changed waits for you, {report.mirroring.waiting:,} in all: metier review list" if report.mirroring.waiting else "",
+        "what is noted about plugins cannot be read" if report.mirroring.trouble else "",
         "parts of the folders were not searched" if report.truncated else "",
         "some folders could not be read as asked" if report.problems else "",
     ]

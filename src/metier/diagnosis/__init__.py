@@ -156,6 +156,7 @@ class Report(NamedTuple):
     watching: kept.Watching
     counting: kept.Counting
     searching: kept.Searching
+    mirroring: kept.Mirroring
     speed: Speed
 
 
@@ -170,7 +171,7 @@ def examine(library: Library, probe: Probe) -> Report:
         tuple(agents_here(library)), count(found.cards), tuple(library.problems()), tuple(found.truncated),
         tuple(library.warnings), tuple(_tools(library)),
         kept.secrets(library), kept.watching(library), kept.counting(library),
-        kept.searching(library, found.cards, probe.writable), speed,
+        kept.searching(library, found.cards, probe.writable), kept.mirroring(library), speed,
     )  # fmt: skip
 
 

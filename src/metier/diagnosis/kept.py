@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from metier.discover import disk
 from metier.errors import MetierError
 from metier.route import choosing
+from metier.supply.files.disk import small
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -52,6 +53,17 @@ class Counting(NamedTuple):
     trouble: str
     spoilt: tuple[str, ...]
     """Files that could not be read and were set aside. Nothing needs them any more."""
+
+
+class Mirroring(NamedTuple):
+    """The plugins that are mirrored on this machine, in all its projects, and what waits for a person about them."""
+
+    plugins: int
+    paused: int
+    missing: int
+    waiting: int
+    trouble: tuple[str, ...]
+    """What is noted about them and cannot be read."""
 
 
 class Searching(NamedTuple):
@@ -124,6 +136,23 @@ def counting(library: Library) -> Counting:
     found = db.read(library.data) if library.data else db.Counts()
     file = f"{library.data}/{db.FILE}" if library.data else None
     return Counting(library.settings.usage and file is not None, file, found.trouble, found.spoilt)
+
+
+def mirroring(library: Library) -> Mirroring:
+    """Count what is mirrored; nothing is asked of any source."""
+    folder, found, trouble = f"{library.data}/plugins", [], []
+    names = disk.list_folder(folder).files if library.data and disk.is_there(folder) else ()
+    for path in (f"{folder}/{name}" for name in names if name.endswith(".json")):
+        from metier.plugins.state import MOST_BYTES, read_mirror  # most machines have no plugin
+
+        try:
+            found.append(read_mirror(small(path, MOST_BYTES), path))
+        except MetierError as error:
+            trouble.append(error.message)
+    on = [plugin for mirror in found for plugin in mirror.plugins if plugin.enabled]
+    waiting = sum(one.status in {"open", "accepted"} for mirror in found for one in mirror.candidates)
+    return Mirroring(len(on), sum(one.status == "paused" for one in on), sum(one.status == "missing" for one in on), waiting,
+                     tuple(trouble))  # fmt: skip
 
 
 def searching(library: Library, cards: Iterable[Card], writable: Callable[[str], bool]) -> Searching:
