@@ -94,9 +94,13 @@ def _attempted(library: Library, ground: Ground, plugins: Sequence[str], *, bloc
                 if not grounds.is_current(library, ground):
                     return None
                 before = dict(ledger.candidates)
-                written(library, ground.place, ledger, found)
-                mirror = ledger.mirror()
-                after = grounds.apply(library, ground, mirror, (), changer)
+                try:
+                    written(library, ground.place, ledger, found)
+                except StoreError as error:
+                    if error.code != "changed":
+                        raise
+                    return None  # somebody saved a file between the look and this
+                after = grounds.apply(library, ground, ledger.mirror(), (), changer)
             notes += tuple(f"your edit of '{name}' is {version} now" for name, version in _new_edits(ground, ledger))
             opened = _became(before, ledger, "open")
             gone = _became(before, ledger, "superseded")

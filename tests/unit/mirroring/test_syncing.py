@@ -17,6 +17,7 @@ from metier.store.changing.disk import state_of
 from metier.supplying import places
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
 
@@ -54,6 +55,32 @@ def test_an_edit_back_to_what_it_was_is_a_version_too(enabled: Plugs) -> None:
 
     versions = enabled("versions", "alpha").versions
     assert (["v0001", "v0002", "v0003"], True) == ([one.version for one in versions], versions[0].digest == versions[2].digest)
+
+
+def test_a_file_that_is_saved_while_the_edit_is_written_down_is_looked_at_again(enabled: Plugs) -> None:
+    saved = list[str]()
+
+    class BusyHands(QuickHands):
+        """Hands beside which somebody saves both files, once."""
+
+        def write(self, path: str, chunks: Iterable[bytes], mode: int = 0o644) -> None:
+            """Write, and save those files the first time something goes into the store."""
+            super().write(path, chunks, mode)
+            if "/store/" in path and not saved:
+                for file in files:
+                    file.write_text(f"{file.read_text()}Just now.\n")
+                    saved.append(file.name)
+
+    enabled.edit()
+    files = [enabled.working("alpha", name) for name in ("SKILL.md", "zz.md")]
+    files[1].write_text("Mine.\n")
+    enabled.hands = BusyHands()
+
+    enabled.sync()
+
+    skill = enabled("versions", "alpha")
+    texts = [enabled("version", "alpha", "v0002", file=name).content.endswith("Just now.\n") for name in saved]
+    assert (["v0001", "v0002"], "v0002", [True, True]) == ([one.version for one in skill.versions], skill.current, texts)
 
 
 def test_an_edit_under_a_candidate_makes_it_anew(enabled: Plugs) -> None:
