@@ -176,6 +176,24 @@ def test_a_disk_that_stays_full_loses_nothing(tmp_path: Path, exchange: bool) ->
     assert [] == wrong
 
 
+def test_a_change_sweeps_up_after_the_one_before_it_under_the_same_lock(tmp_path: Path) -> None:
+    steps, left = steps_of(tmp_path / "count", exchange=True), []
+
+    for at in range(steps - 12, steps + 1):
+        scene = Scene(tmp_path / str(at)).lay_out()
+        changer, lock = scene.changer(FaultyHands(at, "ENOSPC")), scene.project / "metier.lock"
+        with changer.alone():
+            changer.store.keep(str(scene.skills / "edited"))
+            try:
+                changer.apply(scene.planned())
+            except StoreError:
+                continue
+            changer.apply(Change((), (Replace(str(lock), str(scene.project), lock.read_bytes(), b"newer still\n"),)))
+        left += scene.staged()
+
+    assert [] == left
+
+
 def counted_up(folder: Path, number: int, rounds: int) -> None:
     """Change two places and the lock together, again and again, each time from what is there."""
     scene = Scene(folder)
