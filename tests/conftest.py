@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from fakes.plugs import Plugs
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 
@@ -62,6 +65,21 @@ def skill(tmp_path: Path) -> Writer:
         return folder
 
     return write
+
+
+@pytest.fixture
+def plugs(tmp_path: Path) -> Plugs:
+    """Give a machine with a plugin that nobody has enabled."""
+    from fakes.plugs import Plugs  # few tests need all that it loads
+
+    return Plugs(tmp_path)
+
+
+@pytest.fixture
+def enabled(plugs: Plugs) -> Plugs:
+    """Give a machine with a plugin that is enabled."""
+    plugs.enable()
+    return plugs
 
 
 @pytest.fixture(scope="session")

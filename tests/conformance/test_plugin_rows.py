@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from hashlib import sha256
-from pathlib import Path
 
 import pytest
 from fakes.breaking import QuickHands
@@ -17,19 +16,6 @@ from metier.mirrors import Provenance, Version
 from metier.plugins.ledger import next_version
 from metier.settings.tables import Plugging
 from metier.store.changing.disk import state_of
-
-
-@pytest.fixture
-def plugs(tmp_path: Path) -> Plugs:
-    """Give a machine with a plugin that nobody has enabled."""
-    return Plugs(tmp_path)
-
-
-@pytest.fixture
-def enabled(plugs: Plugs) -> Plugs:
-    """Give a machine with a plugin that is enabled."""
-    plugs.enable()
-    return plugs
 
 
 def rewrite(plugs: Plugs, **fields: object) -> None:

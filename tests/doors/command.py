@@ -94,3 +94,11 @@ def error_of(answer: Answer) -> tuple[str, str]:
     assert gap, answer.err
     assert hint.endswith("\n"), answer.err
     return head.removeprefix("error: "), hint.strip()
+
+
+def document(answer: Answer) -> dict[str, Any]:
+    """Give the one JSON document that a command printed, and nothing else."""
+    assert 1 == answer.out.count("\n")
+    found = json.loads(answer.out)
+    assert isinstance(found, dict)
+    return found

@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from doors.command import Answer
 from doors.upstream import Project, Upstream, text_of
+from fakes.steward import FakeSteward
+
+from metier import cli
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from conftest import Home
@@ -33,3 +38,22 @@ def installed(project: Project, upstream: Upstream) -> Project:
     answer = project("add", upstream.url, "--yes")
     assert 0 == answer.code, answer
     return project
+
+
+@pytest.fixture
+def steward(monkeypatch: pytest.MonkeyPatch) -> FakeSteward:
+    """Give the library that commands in this process open: it answers about plugins and review as it is told."""
+    made = FakeSteward()
+    monkeypatch.setattr(cli, "library", lambda _values: made)
+    return made
+
+
+@pytest.fixture
+def here(capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:
+    """Give commands in this process."""
+
+    def given(*words: str) -> Answer:
+        code = cli.main(list(words))
+        return Answer(code, *capsys.readouterr())
+
+    return given

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-from doors.command import Answer
+from doors.command import document
 from fakes.steward import DIGEST, EVIL, UPDATE, FakeSteward, listed
 
-from metier import cli
 from metier.mirrors import Bound, Fault, Mirrored, Plugins
 from metier.model import Finding
 from metier.supplies import Plan, Refusal, Step, Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from doors.command import Answer
 
     Give = Callable[..., Answer]
 
@@ -28,28 +28,9 @@ UNREACHABLE = (Fault("https://git.example.com/x", "unreachable", "nobody answers
 
 
 @pytest.fixture
-def steward(monkeypatch: pytest.MonkeyPatch) -> FakeSteward:
-    made = FakeSteward()
-    monkeypatch.setattr(cli, "library", lambda _values: made)
-    return made
-
-
-@pytest.fixture
-def give(capsys: pytest.CaptureFixture[str]) -> Give:
-    """Give a command in this process."""
-
-    def given(*words: str) -> Answer:
-        code = cli.main(["plugin", *words])
-        return Answer(code, *capsys.readouterr())
-
-    return given
-
-
-def document(answer: Answer) -> dict[str, Any]:
-    assert 1 == answer.out.count("\n")
-    found = json.loads(answer.out)
-    assert isinstance(found, dict)
-    return found
+def give(here: Give) -> Give:
+    """Give the command in this process."""
+    return lambda *words: here("plugin", *words)
 
 
 # --- the list

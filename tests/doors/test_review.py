@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from doors.command import Answer
+from doors.command import document
 from fakes.steward import DIFF, EVIL, UPDATE, FakeSteward, candidate
 
-from metier import cli
 from metier.cli import review_
 from metier.errors import RefusedError
 from metier.mirrors import Evidence
@@ -19,6 +17,8 @@ from metier.supplies import Conflict
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from doors.command import Answer
+
     Give = Callable[..., Answer]
 
 FIELDS = {"id", "kind", "skill", "merge_mode", "status", "reason", "evidence"}
@@ -27,28 +27,9 @@ DRAFT = candidate("draft:1234", kind="skill_draft", skill="notes", merge_mode=""
 
 
 @pytest.fixture
-def steward(monkeypatch: pytest.MonkeyPatch) -> FakeSteward:
-    made = FakeSteward()
-    monkeypatch.setattr(cli, "library", lambda _values: made)
-    return made
-
-
-@pytest.fixture
-def give(capsys: pytest.CaptureFixture[str]) -> Give:
-    """Give a command in this process."""
-
-    def given(*words: str) -> Answer:
-        code = cli.main(["review", *words])
-        return Answer(code, *capsys.readouterr())
-
-    return given
-
-
-def document(answer: Answer) -> dict[str, Any]:
-    assert 1 == answer.out.count("\n")
-    found = json.loads(answer.out)
-    assert isinstance(found, dict)
-    return found
+def give(here: Give) -> Give:
+    """Give the command in this process."""
+    return lambda *words: here("review", *words)
 
 
 # --- the list
