@@ -158,6 +158,7 @@ def _attention(report: Report) -> str:
     invalid = report.skills.states.get("invalid", 0)
     waiting = report.skills.readiness.get("setup_needed", 0)
     bare = report.searching.skills - report.searching.embedded if report.searching.vectors else 0
+    plugins = report.mirroring
     found = [
         f"{invalid:,} skills cannot be read: metier list --all" if invalid else "",
         f"{waiting:,} skills lack something they need: metier show NAME says what" if waiting else "",
@@ -166,8 +167,8 @@ def _attention(report: Report) -> str:
         "secrets are not given to skills: their file is not safe" if not report.secrets.safe else "",
         "counts that could not be read were set aside" if report.counting.spoilt else "",
         f"{bare:,} skills are found by their words alone: metier find --index" if bare else "",
-        f"what plugins changed waits for you, {report.mirroring.waiting:,} in all: metier review list" if report.mirroring.waiting else "",
-        "what is noted about plugins cannot be read" if report.mirroring.trouble else "",
+        f"what plugins changed waits for you, {plugins.waiting:,} in all: metier review list" if plugins.waiting else "",
+        "what is noted about plugins cannot be read" if plugins.trouble else "",
         "parts of the folders were not searched" if report.truncated else "",
         "some folders could not be read as asked" if report.problems else "",
     ]
