@@ -419,6 +419,20 @@ def test_an_acknowledgement_that_was_lost_is_taken_up(enabled: Plugs) -> None:
     assert (waiting.observed, "v0002", "", []) == (binding.accepted, binding.version, binding.pending, enabled.waiting())
 
 
+# BE-18
+def test_an_acknowledgement_that_was_lost_is_taken_up_also_when_its_source_went_back(enabled: Plugs) -> None:
+    ident = enabled.update()
+    waiting = enabled.mirror().plugins
+    enabled("accept", ident)
+    enabled.rewrite(plugins=waiting)
+    enabled.release("1.0", alpha=document("alpha"))
+
+    [back] = enabled.sync().opened
+
+    assert ("published", "fast_forward") == (enabled.candidate(ident).status, enabled.candidate(back).merge_mode)
+    assert enabled.candidate(ident).evidence.new_upstream_tree_hash == enabled.candidate(back).evidence.base_upstream_tree_hash
+
+
 # BE-19 put right: each skill for itself
 def test_an_acknowledgement_leaves_the_other_skills_of_the_plugin_as_they_are(enabled: Plugs) -> None:
     enabled.release("1.1", alpha=document("alpha", 11), beta=document("beta", 11))

@@ -223,7 +223,7 @@ def test_a_tree_that_cannot_be_read_whole_is_not_changed(place: Place, notes: Pa
         place.scopes().manage("write_file", "notes", file="references/a.md", content="x")
 
     assert not (notes / "references/a.md").exists()
-    assert [] == list((place.base / "state/staging").iterdir())
+    assert [] == list((place.base / "state/manage").iterdir())
 
 
 def test_a_flood_of_drafts_ends(place: Place, notes: Path) -> None:

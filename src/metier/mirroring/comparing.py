@@ -14,8 +14,8 @@ from metier.mirroring import publishing, sourcing
 from metier.mirroring.faces import laid_face
 from metier.mirroring.workbench import pin_of
 from metier.mirrors import Fault
-from metier.plugins.candidates import Proposal
-from metier.plugins.moves import OPEN, Seen, Tree, is_adopted
+from metier.plugins.candidates import Proposal, reconciled
+from metier.plugins.moves import OPEN, Seen, Tree, bound, is_adopted
 from metier.supplies import Refusal
 from metier.supply.merge.classify import classify
 from metier.supply.paths import safe_name
@@ -135,9 +135,12 @@ class Look:
 
     def _own(self, plugin: Plugin, binding: Binding) -> Iterator[Found]:
         skill = self.ledger.skills.get(binding.skill)
-        if skill is None or binding.status in {"removed", "kept"}:
-            if skill is not None:
-                yield Found(binding.skill, self.local(skill), still=True)
+        if skill is None or not binding.accepted:  # it is only offered: a skill of that name is somebody else's
+            return
+        if binding.status in {"removed", "kept"}:
+            local, waiting = self.local(skill), self.ledger.candidates.get(binding.pending)
+            same = waiting is not None and waiting.evidence.local_tree_hash == tree_of(local)
+            yield Found(binding.skill, local, still=same or binding.status == "kept")
             return
         found = self._compared(plugin, skill, binding, Seen(binding.path, Tree(binding.observed)), None)
         if found is not None:
@@ -214,14 +217,15 @@ class Look:
 
     def _compared(self, plugin: Plugin, skill: Skill, binding: Binding, seen: Seen, laid: Laid | None) -> Found | None:
         """Compare the three trees of a skill; nothing where all is as it is written down."""
-        local = self.local(skill)
-        current = skill.version(skill.current)
-        assert current is not None
+        local, current = self.local(skill), self.ledger.current(skill.name)
+        taken_up = bool(binding.pending) and reconciled(self.ledger, plugin.plugin_id, skill.name)
+        if taken_up:
+            binding = bound(self.ledger, plugin.plugin_id, skill.name)
         upstream = seen.tree.digest
-        same = upstream == binding.observed and seen.path == binding.path
+        same = upstream == binding.observed and seen.path == binding.path and not taken_up
         if same and local in {current.digest, ""} and binding.status == "synced" and upstream == binding.accepted:
             return None
-        mode = classify(binding.accepted, local if local.startswith("sha256:") else current.digest, upstream)
+        mode = classify(binding.accepted, tree_of(local) or current.digest, upstream)
         if mode in {"unchanged", "already_applied"}:
             return Found(skill.name, local, seen, laid)
         waiting = self.ledger.candidates.get(binding.pending)
@@ -239,8 +243,7 @@ class Look:
         prospect = self.work.prospect(pin, theirs)
         if isinstance(prospect, Refusal):
             local = self.local(skill)
-            kept = local if local.startswith("sha256:") else ""
-            return Found(skill.name, local, face, theirs, Proposal(kept, "", "; ".join(prospect.reasons)))
+            return Found(skill.name, local, face, theirs, Proposal(tree_of(local), "", "; ".join(prospect.reasons)))
         assert prospect is not None, "upstream is not what was accepted"
         merged = theirs._replace(folder=prospect.folder, files=prospect.files, digest=prospect.digest)  # type: ignore[arg-type]
         return Found(skill.name, prospect.local, face, theirs, proposal_of(prospect),
@@ -256,6 +259,11 @@ class Look:
         can = versions.abilities(versions.laid_out(laid.folder, laid.files, laid.digest), verdict.findings)
         proposal = Proposal("", laid.digest, _told(told), verdict.level, verdict.score, tuple(sorted(can)))
         return Found(name, "", Seen(laid.picked.path, laid_face(laid)), laid, proposal)
+
+
+def tree_of(state: str) -> str:
+    """Give the digest of what lies in a place; nothing where that is no folder."""
+    return state if state.startswith("sha256:") else ""
 
 
 def as_noted(plugin: Plugin) -> str:

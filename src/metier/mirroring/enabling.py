@@ -29,7 +29,7 @@ from metier.trust import disk as decisions
 from metier.vetting.cases import TOP
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from metier.app import Library
     from metier.mirroring.grounds import Ground
@@ -94,7 +94,9 @@ def enable(library: Library, wish: Wish, consent: Callable[[Outcome], bool] | No
         after = _promoted(library, work, ground, plugin, ready, blocking=blocking)
         _reported(library, after, plugin, ready)
     if known is not None:
-        return syncing.sync(library, (plugin.plugin_id,), user=wish.user, blocking=blocking)._replace(changed=True, plan=plan)
+        found = syncing.sync(library, (plugin.plugin_id,), user=wish.user, blocking=blocking)
+        moved = () if _same_source(known.source, plugin.source) else (f"it was from {known.source.location} before",)
+        return found._replace(changed=True, plan=plan, notes=(*moved, *found.notes))
     return listing.result(after, plugin.plugin_id, changed=True)._replace(plan=plan)
 
 
@@ -109,7 +111,8 @@ def _offered(library: Library, ground: Ground, wish: Wish) -> Offer:
 def _again(library: Library, ground: Ground, known: Plugin, offer: Offer, wish: Wish, *, blocking: bool) -> Mirrored:
     """Look at a plugin that is enabled already: it is returned unchanged where it is synced (BE-3), never mirrored anew (BE-7)."""
     if not _same_source(known.source, offer.source):
-        raise _taken(known)
+        raise RefusedError(f"there is a plugin '{known.plugin_id}' already, from {known.source.location}", code="ownership",
+                           hint=f"metier plugin disable {known.plugin_id} first, then it may come from elsewhere")  # fmt: skip
     if known.status == "paused" or wish.dry_run:
         notes = (f"it is paused: metier plugin resume {known.plugin_id}",) if known.status == "paused" else ()
         return listing.result(ground, known.plugin_id, changed=False, notes=notes)
@@ -120,15 +123,9 @@ def _same_source(one: Request, other: Request) -> bool:
     return (one.kind, one.location, one.path) == (other.kind, other.location, other.path)
 
 
-def _taken(known: Plugin) -> RefusedError:
-    return RefusedError(f"there is a plugin '{known.plugin_id}' already, from {known.source.location}", code="ownership",
-                        hint=f"metier plugin disable {known.plugin_id} first")  # fmt: skip
-
-
 def _plugin(shipped: Shipped, known: Plugin | None) -> Plugin:
+    """Give what will be written down; one that was disabled may have moved to another source, and is compared with that."""
     offer = shipped.offer
-    if known is not None and not _same_source(known.source, offer.source) and known.skills:
-        raise _taken(known)
     skills = known.skills if known is not None else ()
     return Plugin(offer.plugin_id, offer.name, offer.format, offer.source, enabled=True, status="synced",
                   installed_version=offer.version, commit=shipped.commit, skills=skills)  # fmt: skip
@@ -140,11 +137,11 @@ def _plugin(shipped: Shipped, known: Plugin | None) -> Plugin:
 def _prepared(library: Library, work: Workbench, ground: Ground, plugin: Plugin, shipped: Shipped, wish: Wish, *,
               asked: bool) -> tuple[list[Prepared], tuple[Refusal, ...]]:  # fmt: skip
     """Prepare every skill: who owns it, links, quarantine, scan, decision. One refusal is enough to touch nothing (BE-4)."""
-    ledger = Ledger(ground.mirror)
+    ledger, taken = Ledger(ground.mirror), publishing.locked(ground)
     ready, laid = list[Prepared](), list[tuple[str, Laid]]()
     refused = [Refusal(plugin.plugin_id, (f"{fault.code}: {fault.message}",)) for fault in shipped.faults]
     for source, picked in shipped.skills:
-        found = _laid(library, work, ground, ledger, plugin, source, picked)
+        found = _laid(work, ground, ledger, plugin, source, picked, taken)
         if isinstance(found, Refusal):
             refused.append(found)
         elif isinstance(found, Prepared):
@@ -155,7 +152,7 @@ def _prepared(library: Library, work: Workbench, ground: Ground, plugin: Plugin,
     shown = {one.name for one in ready} | {one.name for one in refused} | {name for name, _laid in laid}
     for binding in plugin.skills:  # no longer shipped: it comes back as it was, and a person is asked about it
         if binding.skill in ledger.skills and binding.skill not in shown:
-            again = _back(ground, ledger, plugin, binding.skill, gone=True)
+            again = _back(library, ground, ledger, plugin, binding.skill, gone=True)
             (refused if isinstance(again, Refusal) else ready).append(again)  # type: ignore[arg-type]
     refused += _twice([name for name, _laid in laid] + [one.name for one in ready])
     if laid and not refused:
@@ -166,8 +163,8 @@ def _prepared(library: Library, work: Workbench, ground: Ground, plugin: Plugin,
     return ready, tuple(refused)
 
 
-def _laid(library: Library, work: Workbench, ground: Ground, ledger: Ledger, plugin: Plugin, source: fetching.Source,
-          picked: Picked) -> Laid | Prepared | Refusal | None:  # fmt: skip
+def _laid(work: Workbench, ground: Ground, ledger: Ledger, plugin: Plugin, source: fetching.Source,
+          picked: Picked, taken: Collection[str]) -> Laid | Prepared | Refusal | None:  # fmt: skip
     """Write a skill into quarantine; one that was here before comes back as it was, and an adopted one is left to its owner."""
     try:
         name = safe_name(picked.name)
@@ -176,14 +173,14 @@ def _laid(library: Library, work: Workbench, ground: Ground, ledger: Ledger, plu
     if moves.is_adopted(ledger, plugin.plugin_id, name):
         return None
     if name in ledger.skills and plugin.binding(name) is not None:
-        return _back(ground, ledger, plugin, name)
-    owned = publishing.owned(ground, ledger, plugin.plugin_id, name)
+        return _back(work.library, ground, ledger, plugin, name)
+    owned = publishing.owned(ground, ledger, plugin.plugin_id, name, taken)
     if owned:
         return Refusal(name, (owned,))
     links = sourcing.links_in(picked)
     if links:
         return Refusal(name, (f"Skill tree contains a symlink: {links[0]}",))
-    laid = fetching.lay(library, work.desk, source, picked)
+    laid = fetching.lay(work.library, work.desk, source, picked)
     if isinstance(laid, Refusal):
         return laid
     before = ledger.candidates.get(candidates.ident_in(ledger, "plugin_skill_added", plugin.plugin_id, name, laid.digest))
@@ -191,13 +188,14 @@ def _laid(library: Library, work: Workbench, ground: Ground, ledger: Ledger, plu
     return None if before is not None and before.status == "rejected" else laid
 
 
-def _back(ground: Ground, ledger: Ledger, plugin: Plugin, name: str, *, gone: bool = False) -> Prepared | Refusal:
+def _back(library: Library, ground: Ground, ledger: Ledger, plugin: Plugin, name: str, *,
+          gone: bool = False) -> Prepared | Refusal:  # fmt: skip
     """Prepare a skill that was disabled to come back as it was; something else in one of its places is a conflict."""
     skill, version = ledger.skills[name], ledger.current(name)
-    other = publishing.in_the_way(ground, skill.targets, version.digest)
-    if other:
-        return Refusal(name, (f"Skill ownership conflict: {name} (there is something at {other})",))
-    there = state_of(deploying.path_of(ground.place, skill.targets[0]))
+    working = deploying.path_of(ground.place, skill.targets[0])
+    other, there = publishing.in_the_way(ground, skill.targets, version.digest), state_of(working)
+    if other or (there and publishing.is_shared(library, ground, name)):
+        return Refusal(name, (f"Skill ownership conflict: {name} (there is something at {other or working})",))
     step = Step(name, "restore", plugin.source.location, "", "", plugin.commit, version.digest, there, 0, 0, 0, "community", "safe",
                 0, (), "allow", (f"as it was: {version.version}",), skill.targets)  # fmt: skip
     return Prepared(name, skill.targets, step, gone=gone)
@@ -245,10 +243,10 @@ def _promoted(library: Library, work: Workbench, ground: Ground, plugin: Plugin,
     with grounds.alone(library, blocking=blocking) as changer:
         if not grounds.is_current(library, ground):
             raise landing.changed("what is mirrored here")
+        taken = publishing.locked(ground)
         for one in ready:
-            other = publishing.in_the_way(ground, one.targets, one.step.digest)
-            if other or (one.laid is not None and publishing.occupied(ground, one.name)):
-                raise landing.changed(other or deploying.working_copy(ground.place, one.name))
+            if one.laid is not None and publishing.occupied(ground, one.name, taken):
+                raise landing.changed(deploying.working_copy(ground.place, one.name))
         with _taken_in(work, ready):
             return _written(library, ground, plugin, ready, changer)
 
@@ -288,7 +286,7 @@ def _written(library: Library, ground: Ground, plugin: Plugin, ready: Sequence[P
             digest = moves.restored(ledger, plugin.plugin_id, one.name).digest
         if one.gone:
             candidates.removed(ledger, plugin.plugin_id, one.name, digest, at)
-        switches += deploying.switches(ground.place, one.targets, digest, deploying.states(ground.place, one.targets))
+        switches += publishing.placing(ground, one.targets, digest)
     moves.settled(ledger, plugin.plugin_id)
     if ground.mirror.plugin(plugin.plugin_id) is not None:  # what came back was not compared yet: the next look is a whole one
         ledger.plugin(ledger.plugins[plugin.plugin_id]._replace(commit=""))

@@ -17,13 +17,14 @@ from metier.plugins import candidates, moves
 from metier.plugins.ledger import Ledger
 from metier.store.changing.disk import Switch, state_of
 from metier.supplies import Origin, Refusal
+from metier.supply.paths import folded
 from metier.supplying import applying, deploying, landing, places
 from metier.supplying.admitting import admitted, vouched
 from metier.trust import disk as decisions
 from metier.vetting.cases import fetched_from
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from metier.app import Library
     from metier.mirroring.grounds import Ground
@@ -33,10 +34,8 @@ if TYPE_CHECKING:
     from metier.supplies import Target
     from metier.supplying.deciding import Weighed
 
-
 DANGEROUS = "it is dangerous, and no plugin brings that in; what is safe of it can be taken over with 'metier review edit'"
-
-
+"""What a person is told who would say yes to what is dangerous."""
 UNSETTLED = "unsettled"
 """What a change is that failed and could not be undone either: nothing may be changed before that is settled."""
 
@@ -186,7 +185,7 @@ def following(ground: Ground, skill: Skill, digest: str, local: str) -> tuple[tu
 def _first(library: Library, ground: Ground, ledger: Ledger, candidate: Candidate, reason: str, changer: Changer) -> Ground:
     """Put a skill in place that a plugin brought since it was enabled."""
     about = candidate.evidence
-    others = owned(ground, ledger, about.plugin_id, candidate.skill)
+    others = owned(ground, ledger, about.plugin_id, candidate.skill, locked(ground))
     if others:
         raise RefusedError(others, code="ownership", hint="rename or remove that one first")
     targets = targets_of(library, ground, ledger, about.plugin_id, candidate.skill)
@@ -200,43 +199,74 @@ def _first(library: Library, ground: Ground, ledger: Ledger, candidate: Candidat
     # What was changed on the desk is the person's: the next comparison starts from what the plugin ships.
     made = candidates.edited(ledger, candidate.skill, kept_face(library, about.proposed_tree_hash), at) or made
     candidates.acknowledged(ledger, candidate.id, made.version, reason, at)
-    states = deploying.states(ground.place, targets)
-    return grounds.apply(library, ground, ledger.mirror(), deploying.switches(ground.place, targets, made.digest, states), changer)
+    return grounds.apply(library, ground, ledger.mirror(), placing(ground, targets, made.digest), changer)
 
 
 def targets_of(library: Library, ground: Ground, ledger: Ledger, plugin_id: str, name: str) -> tuple[Target, ...]:
     """Give where a further skill of a plugin goes: to the agents that its others went to."""
-    agents: list[str] = []
-    for one in ledger.plugins[plugin_id].skills:
-        other = ledger.skills.get(one.skill)
-        agents += [target.agent for target in other.targets if target.agent] if other is not None else []
-    return deploying.targets_for(library, ground.place, name, tuple(dict.fromkeys(agents)))
+    siblings = moves.linked(ledger, plugin_id)
+    agents = dict.fromkeys(target.agent for one in siblings for target in one.targets if target.agent)
+    return deploying.targets_for(library, ground.place, name, tuple(agents))
 
 
-def owned(ground: Ground, ledger: Ledger, plugin_id: str, name: str) -> str:
+# --- who has a place
+
+
+def locked(ground: Ground) -> frozenset[str]:
+    """Give the names that the lock of a place has, as `folded` gives them: whatever their spelling, they are taken."""
+    return frozenset(folded(pin.name) for pin in places.read(ground.place).lock.pins)
+
+
+def owned(ground: Ground, ledger: Ledger, plugin_id: str, name: str, taken: Collection[str]) -> str:
     """Say who else has a skill that a plugin ships; an adopted one that its owner deleted is nobody's any more."""
-    skill, there = ledger.skills.get(name), occupied(ground, name)
-    gone = skill is not None and skill.owner == "user" and not there
-    return there if gone else moves.conflict(ledger, plugin_id, name) or there
+    for rival in moves.rivals(ledger, plugin_id, name):
+        if rival.owner != "user" or state_of(deploying.path_of(ground.place, rival.targets[0])):
+            return moves.conflict(name, rival)
+    return occupied(ground, name, taken)
 
 
-def occupied(ground: Ground, name: str) -> str:
+def occupied(ground: Ground, name: str, taken: Collection[str]) -> str:
     """Say what else has the place of a skill: the lock, or a folder that metier did not put there (BE-4)."""
-    if places.read(ground.place).lock.named(name) is not None:
+    if folded(name) in taken:
         return f"Skill ownership conflict: {name} (it was installed with 'metier add')"
     working = deploying.working_copy(ground.place, name)
     return f"Skill ownership conflict: {name} (there is something at {working})" if state_of(working) else ""
 
 
+def is_shared(library: Library, ground: Ground, name: str) -> bool:
+    """Tell whether the user's or the project's own have a skill in the very same folder: a project may be the home folder."""
+    for place in places.places(library, None):
+        if place.base == ground.place.base and place.lock != ground.place.lock:
+            skill = grounds.read(library, place).mirror.skill(name)
+            if (skill is not None and skill.status == "active") or places.read(place).lock.named(name) is not None:
+                return True
+    return False
+
+
+def placing(ground: Ground, targets: Sequence[Target], digest: str) -> tuple[Switch, ...]:
+    """Give the switches that put a skill in places that are free; `changed` where somebody has put something there meanwhile."""
+    states = deploying.states(ground.place, targets)
+    other = _other(ground, targets, digest, states)
+    if other:
+        raise landing.changed(other)
+    return deploying.switches(ground.place, targets, digest, states)
+
+
 def in_the_way(ground: Ground, targets: Sequence[Target], digest: str) -> str:
     """Name a place of a skill that holds something else than the skill itself or a link to it; nothing where all are free."""
-    states = deploying.states(ground.place, targets)
+    return _other(ground, targets, digest, deploying.states(ground.place, targets))
+
+
+def _other(ground: Ground, targets: Sequence[Target], digest: str, states: Mapping[str, str]) -> str:
     working = deploying.path_of(ground.place, targets[0])
     for target in targets:
         path = deploying.path_of(ground.place, target)
         if states[path] not in {"", digest, deploying.wanted_state(ground.place, target, digest, working)}:
             return path
     return ""
+
+
+# --- edits, and taking away
 
 
 def _edit_kept(library: Library, ledger: Ledger, skill: Skill, local: str, working: str, at: str) -> None:

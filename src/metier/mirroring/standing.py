@@ -53,8 +53,7 @@ def disable(library: Library, plugin: str, *, confirmed: bool, user: bool | None
         raise UsageError("disable_linked_skills confirmation is required", hint="agents will not see its skills: say so, or --yes")
 
     def act(ground: Ground, ledger: Ledger, at: str) -> tuple[Switch, ...]:
-        known = moves.known(ledger, plugin)
-        linked = [ledger.skills[one.skill] for one in known.skills if one.skill in ledger.skills]
+        linked = moves.linked(ledger, plugin)
         switches = tuple(switch for skill in linked for switch in publishing.taken_away(library, ground, ledger, skill, at))
         moves.disabled(ledger, plugin, at)
         return switches
@@ -78,7 +77,7 @@ def adopt(library: Library, plugin: str, skill: str, *, user: bool | None, block
         other = publishing.in_the_way(ground, before.targets, digest)
         if other:
             raise UsageError(f"there is something at {other} already", hint="move it away first")
-        return deploying.switches(ground.place, before.targets, digest, deploying.states(ground.place, before.targets))
+        return publishing.placing(ground, before.targets, digest)
 
     return _done(library, plugin, "adopted", act, user=user, blocking=blocking, name=skill)
 

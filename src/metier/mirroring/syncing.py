@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from metier import recording
 from metier.errors import NotFoundError, StoreError
 from metier.mirroring import grounds, listing, looking, publishing
-from metier.mirroring.comparing import Look, as_noted
+from metier.mirroring.comparing import Look, as_noted, tree_of
 from metier.mirroring.faces import kept_face
 from metier.mirroring.workbench import Workbench
 from metier.mirrors import Fault, Mirrored
@@ -140,19 +140,14 @@ def _is_news(ledger: Ledger, found: Iterable[Looked]) -> bool:
 
 
 def _is_edited(ledger: Ledger, found: Found) -> bool:
-    return found.local.startswith("sha256:") and found.name in ledger.skills and ledger.current(found.name).digest != found.local
+    return found.name in ledger.skills and tree_of(found.local) not in {"", ledger.current(found.name).digest}
 
 
 def written(library: Library, place: Place, ledger: Ledger, found: Iterable[Looked]) -> None:
     """Write down what a look found; the trees go into the store first. The caller holds the lock."""
     store, at = places.store_of(library), decisions.now()
     for one in found:
-        plugin = ledger.plugins[one.plugin_id]
-        if one.missing:
-            moves.missing(ledger, one.plugin_id)
-        elif plugin.status == "missing":
-            ledger.plugin(plugin._replace(status="synced"))
-        moves.settled(ledger, one.plugin_id, one.version, one.commit)
+        moves.observed(ledger, one.plugin_id, one.version, one.commit, missing=one.missing)
         for each in one.skills:
             edit_noted(library, place, ledger, each.name, each.local, at)
             _taken(store, each)
@@ -163,7 +158,7 @@ def written(library: Library, place: Place, ledger: Ledger, found: Iterable[Look
 def edit_noted(library: Library, place: Place, ledger: Ledger, name: str, local: str, at: str) -> None:
     """Make a version of what somebody made of a working copy, with its bytes in the store."""
     skill = ledger.skills.get(name)
-    if skill is None or not local.startswith("sha256:") or ledger.current(name).digest == local:
+    if skill is None or tree_of(local) in {"", ledger.current(name).digest}:
         return
     store = places.store_of(library)
     working = deploying.path_of(place, skill.targets[0])
@@ -184,10 +179,9 @@ def _written(ledger: Ledger, plugin_id: str, found: Found, at: str) -> None:
     if found.still:
         return
     if found.seen is None:
-        candidates.removed(ledger, plugin_id, found.name, found.local, at)
+        candidates.removed(ledger, plugin_id, found.name, tree_of(found.local), at)
     elif moves.bound_to(ledger, plugin_id, found.name):
-        local = found.local if found.local.startswith("sha256:") else ""
-        candidates.compared(ledger, plugin_id, found.name, found.seen, local, found.proposal, at)
+        candidates.compared(ledger, plugin_id, found.name, found.seen, tree_of(found.local), found.proposal, at)
     elif found.proposal is not None:
         candidates.added(ledger, plugin_id, found.name, found.seen, found.proposal, at)
 

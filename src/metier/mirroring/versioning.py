@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.errors import NotFoundError, StoreError, UsageError
+from metier.errors import NotFoundError, RefusedError, StoreError, UsageError
 from metier.mirroring import grounds, publishing, syncing
 from metier.mirroring.publishing import Result
 from metier.mirroring.workbench import Workbench
+from metier.plugins import moves
 from metier.plugins.ledger import Ledger
 from metier.store.changing.disk import state_of
 from metier.supplies import Origin
@@ -96,11 +97,14 @@ def difference(one: trees.Version, other: trees.Version, names: tuple[str, str])
 
 
 def make_current(library: Library, name: str, version: str, *, user: bool | None) -> Skill:
-    """Put a version in place; what is there now is a version first, and what the scan of today refuses is refused."""
+    """Put a version in place; what is there now is a version first, and what the scan of today refuses is refused.
+
+    A skill that was let go when its plugin no longer shipped it comes back as the user's own.
+    """
     places.settle(library)
     ground, skill = grounds.with_skill(library, name, user)
     found = _named(skill, version)
-    if skill.status != "active":
+    if skill.status != "active" and not moves.is_retired(skill):
         raise UsageError(f"'{name}' is disabled: {skill.why}", hint="enable its plugin first")
     with Workbench(library, ground.place) as work:
         folder = work.desk.fresh()
@@ -118,12 +122,17 @@ def make_current(library: Library, name: str, version: str, *, user: bool | None
 
 
 def _switched(library: Library, ground: Ground, skill: Skill, found: Version, changer: Changer) -> Ground:
-    ledger = Ledger(ground.mirror)
+    ledger, at = Ledger(ground.mirror), decisions.now()
+    if moves.is_retired(skill):
+        owned = publishing.owned(ground, ledger, "", skill.name, publishing.locked(ground))
+        if owned:
+            raise RefusedError(owned, code="ownership", hint="rename or remove that one first")
+        moves.reclaimed(ledger, skill.name, at)
     working = deploying.path_of(ground.place, skill.targets[0])
     local = state_of(working)
     if local and not local.startswith("sha256:"):
         raise StoreError(f"{working} is no folder that can be read whole", hint="see to it, then say it again")
-    syncing.edit_noted(library, ground.place, ledger, skill.name, local, decisions.now())
+    syncing.edit_noted(library, ground.place, ledger, skill.name, local, at)
     ledger.skill(ledger.skills[skill.name]._replace(current=found.version))
     states = deploying.states(ground.place, skill.targets)
     wanted = deploying.switches(ground.place, skill.targets, found.digest, states)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from metier.errors import IntegrityError, NotFoundError
 from metier.mirrors import Binding, Candidate, Evidence, Version
-from metier.plugins.moves import OPEN, Seen, Tree, bound, bound_to, owned_by, provenance, settled, unbound, withdraw
+from metier.plugins.moves import OPEN, REMOVED, Seen, Tree, bound, bound_to, owned_by, provenance, settled, unbound, withdraw
 from metier.supply.merge.classify import classify
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def acknowledged(ledger: Ledger, ident: str, version: str, reason: str, at: str)
     if candidate is None or candidate.kind not in {"plugin_skill_update", "plugin_skill_added"} or made is None:
         raise NotFoundError(f"there is no published update '{ident}' as {version}", hint="'metier review list --all' shows all")
     about, where = candidate.evidence, made.provenance
-    if not where.upstream_skill_tree_hash or where.plugin_id != about.plugin_id:
+    if (where.plugin_id, where.upstream_skill_tree_hash) != (about.plugin_id, about.new_upstream_tree_hash):
         raise IntegrityError("Plugin publish acknowledgement is missing provenance", hint="publish it with 'metier review accept'")
     binding = bound(ledger, about.plugin_id, candidate.skill)
     _decide(ledger, ident, "published", reason, at, version)
@@ -226,7 +226,7 @@ def retired(ledger: Ledger, ident: str, reason: str, at: str) -> None:
     candidate = ledger.candidates[ident]
     plugin_id = candidate.evidence.plugin_id
     skill = ledger.skills[candidate.skill]
-    ledger.skill(skill._replace(owner="user", status="disabled", why=f"plugin_removed:{plugin_id}"))
+    ledger.skill(skill._replace(owner="user", status="disabled", why=f"{REMOVED}{plugin_id}"))
     unbound(ledger, plugin_id, candidate.skill)
     _decide(ledger, ident, "published", reason or candidate.reason, at, skill.current)
     settled(ledger, plugin_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from metier.mirrors import Mirror
+from metier.supply.paths import folded
 
 if TYPE_CHECKING:
     from metier.mirrors import Binding, Candidate, Plugin, Skill, Version
@@ -21,6 +22,8 @@ class Ledger:
         self.plugins = {one.plugin_id: one for one in mirror.plugins}
         self.skills = {one.name: one for one in mirror.skills}
         self.candidates = {one.id: one for one in mirror.candidates}
+        self._spelled: dict[str, dict[str, None]] | None = None
+        """The names of skills, by what they are on a disk that knows neither case nor spelling; made when first asked for."""
 
     def mirror(self) -> Mirror:
         """Put it together again."""
@@ -34,6 +37,16 @@ class Ledger:
     def skill(self, skill: Skill) -> None:
         """Write a skill down."""
         self.skills[skill.name] = skill
+        if self._spelled is not None:
+            self._spelled.setdefault(folded(skill.name), {})[skill.name] = None
+
+    def alike(self, name: str) -> list[Skill]:
+        """Give the skills that have a name in any spelling: on some disks they are one folder."""
+        if self._spelled is None:
+            self._spelled = {}
+            for one in self.skills:
+                self._spelled.setdefault(folded(one), {})[one] = None
+        return [self.skills[one] for one in self._spelled.get(folded(name), ())]
 
     def candidate(self, candidate: Candidate) -> None:
         """Write a candidate down; one that is known keeps its place in the queue."""

@@ -22,6 +22,9 @@ OPEN = frozenset({"open", "accepted"})
 WAITING = frozenset({"update_pending", "new", "removed"})
 """The skills on whose account a plugin is not synced."""
 
+REMOVED = "plugin_removed:"
+"""Why a skill is disabled that a person let go when its plugin no longer shipped it; the plugin's id follows."""
+
 
 class Tree(NamedTuple):
     """A tree, and the hashes of its SKILL.md and of the body of that."""
@@ -46,18 +49,21 @@ def owned_by(plugin_id: str) -> str:
     return f"plugin:{plugin_id}"
 
 
-def conflict(ledger: Ledger, plugin_id: str, name: str) -> str:
-    """Say who else owns a skill that a plugin ships; nothing where nobody does (BE-4, and BE-6 put right)."""
-    skill = ledger.skills.get(name)
-    if skill is None or skill.owner == owned_by(plugin_id) or is_retired(skill):
-        return ""
-    whose = f"it belongs to the {skill.owner.replace(':', ' ', 1)}" if skill.owner != "user" else "it is your own"
-    return f"Skill ownership conflict: {name} ({whose})"
+def rivals(ledger: Ledger, plugin_id: str, name: str) -> list[Skill]:
+    """Give what has the name of a skill that a plugin ships, in any spelling, and is not that skill (BE-4, and BE-6 put right)."""
+    own = owned_by(plugin_id)
+    return [one for one in ledger.alike(name) if not is_retired(one) and (one.name, one.owner) != (name, own)]
+
+
+def conflict(name: str, rival: Skill) -> str:
+    """Say who else owns a skill that a plugin ships."""
+    whose = f"it belongs to the {rival.owner.replace(':', ' ', 1)}" if rival.owner != "user" else "it is your own"
+    return f"Skill ownership conflict: {name} ({whose}{f', as {rival.name}' if rival.name != name else ''})"
 
 
 def is_retired(skill: Skill) -> bool:
     """Tell whether a skill was let go when its plugin no longer shipped it: its versions are kept, and its name is free."""
-    return skill.status == "disabled" and skill.why.startswith("plugin_removed:")
+    return skill.status == "disabled" and skill.why.startswith(REMOVED)
 
 
 def is_adopted(ledger: Ledger, plugin_id: str, name: str) -> bool:
@@ -88,6 +94,12 @@ def bound_to(ledger: Ledger, plugin_id: str, name: str) -> bool:
     return binding is not None and bool(binding.accepted) and name in ledger.skills
 
 
+def linked(ledger: Ledger, plugin_id: str) -> list[Skill]:
+    """Give the skills that a plugin owns; one that it only offers may be somebody else's, and stays so."""
+    found = [ledger.skills.get(one.skill) for one in known(ledger, plugin_id).skills if one.accepted]
+    return [one for one in found if one is not None]
+
+
 # --- enabling
 
 
@@ -110,13 +122,16 @@ def restored(ledger: Ledger, plugin_id: str, name: str) -> Version:
     return ledger.current(name)
 
 
-def settled(ledger: Ledger, plugin_id: str, version: str = "", commit: str = "") -> None:
+def observed(ledger: Ledger, plugin_id: str, version: str, commit: str, *, missing: bool) -> None:
+    """Note what a look found of a plugin: its version is the manifest's, also while updates wait (BE-12, BE-16)."""
+    plugin = ledger.plugins[plugin_id]
+    status: PluginStatus = "missing" if missing else "synced" if plugin.status == "missing" else plugin.status
+    ledger.plugin(plugin._replace(status=status, installed_version=version, commit=commit))
+
+
+def settled(ledger: Ledger, plugin_id: str) -> None:
     """Work out a plugin's status from its skills: it is synced only when every one of them is (BE-16, BE-19 put right)."""
     plugin = ledger.plugins[plugin_id]
-    if version:
-        plugin = plugin._replace(installed_version=version)
-    if commit:
-        plugin = plugin._replace(commit=commit)
     status: PluginStatus = plugin.status
     if plugin.enabled and status not in {"paused", "missing"}:  # what a person decides brings no manifest back
         status = "update_pending" if any(one.status in WAITING for one in plugin.skills) else "synced"
@@ -124,11 +139,6 @@ def settled(ledger: Ledger, plugin_id: str, version: str = "", commit: str = "")
 
 
 # --- standing
-
-
-def missing(ledger: Ledger, plugin_id: str) -> None:
-    """Note that a plugin's manifest is gone; its skills stay as they are (BE-12)."""
-    ledger.plugin(ledger.plugins[plugin_id]._replace(status="missing"))
 
 
 def paused(ledger: Ledger, plugin_id: str) -> None:
@@ -151,14 +161,14 @@ def resumed(ledger: Ledger, plugin_id: str) -> None:
 def disabled(ledger: Ledger, plugin_id: str, at: str) -> list[str]:
     """Disable every skill of a plugin, with the reason; give their names (BE-21). What waits is superseded, not lost."""
     plugin = known(ledger, plugin_id)
-    names = [one.skill for one in plugin.skills if one.skill in ledger.skills and ledger.skills[one.skill].status == "active"]
-    for name in names:
-        ledger.skill(ledger.skills[name]._replace(status="disabled", why=f"plugin_disabled:{plugin_id}"))
+    active = [one for one in linked(ledger, plugin_id) if one.status == "active"]
+    for skill in active:
+        ledger.skill(skill._replace(status="disabled", why=f"plugin_disabled:{plugin_id}"))
     for one in plugin.skills:
         withdraw(ledger, one.pending, f"plugin_disabled:{plugin_id}", "", at)
     left = tuple(one._replace(pending="", status="synced") for one in plugin.skills if one.accepted)
     ledger.plugin(plugin._replace(enabled=False, status="disabled", skills=left))
-    return names
+    return [one.name for one in active]
 
 
 def adopted(ledger: Ledger, plugin_id: str, name: str, at: str) -> None:
@@ -177,6 +187,19 @@ def adopted(ledger: Ledger, plugin_id: str, name: str, at: str) -> None:
         ledger.plugin(plugin._replace(enabled=False, status="adopted", skills=()))
     else:
         settled(ledger, plugin_id)
+
+
+def reclaimed(ledger: Ledger, name: str, at: str) -> None:
+    """Take back a skill that was let go: it is the user's own from now on, also where its plugin ships it again."""
+    skill = ledger.skills[name]
+    plugin = ledger.plugins.get(skill.why.removeprefix(REMOVED))
+    binding = plugin.binding(name) if plugin is not None else None
+    if plugin is not None and binding is not None:  # it was offered anew meanwhile
+        withdraw(ledger, binding.pending, "it was taken back", "", at)
+        unbound(ledger, plugin.plugin_id, name)
+        settled(ledger, plugin.plugin_id)
+    lineage = f"adopted_from_plugin:{skill.why.removeprefix(REMOVED)}"
+    ledger.skill(skill._replace(owner="user", lineage=lineage, status="active", why=""))
 
 
 def unbound(ledger: Ledger, plugin_id: str, name: str) -> None:

@@ -75,7 +75,7 @@ def accept(library: Library, ident: str, how: str, *, reason: str, user: bool | 
         result, seen = _settled(library, work, ground, candidate, how)
         ground = publishing.publish(library, work, ground, candidate, result, reason)
     put_away(library, desk_of(library, candidate), seen)
-    return _decided(library, ground, ident, "it is in place")
+    return _decided(ground, ident, "it is in place")
 
 
 def reject(library: Library, ident: str, *, reason: str, user: bool | None = None) -> Decided:
@@ -92,7 +92,7 @@ def reject(library: Library, ident: str, *, reason: str, user: bool | None = Non
     about = candidate.evidence
     applying.record(library, "review", "rejected", candidate.skill, about.new_upstream_tree_hash, id=ident, reason=reason)
     put_away(library, desk_of(library, candidate))
-    return _decided(library, ground, ident, "it was turned down; nothing was changed")
+    return _decided(ground, ident, "it was turned down; nothing was changed")
 
 
 def edit(library: Library, ident: str, *, user: bool | None = None) -> Reviewed:
@@ -153,15 +153,14 @@ def _trees(candidate: Candidate) -> tuple[object, ...]:
 def _retired(library: Library, ground: Ground, candidate: Candidate, reason: str) -> Decided:
     ground = publishing.retire(library, ground, candidate.id, reason)
     applying.record(library, "review", "published", candidate.skill, "", id=candidate.id, reason=reason)
-    return _decided(library, ground, candidate.id, "agents no longer see it; its versions are kept")
+    return _decided(ground, candidate.id, "agents no longer see it; its versions are kept")
 
 
-def _decided(library: Library, ground: Ground, ident: str, message: str) -> Decided:
+def _decided(ground: Ground, ident: str, message: str) -> Decided:
     candidate = ground.mirror.candidate(ident)
     assert candidate is not None, "a candidate is never lost"
     skill = ground.mirror.skill(candidate.skill)
     path = deploying.path_of(ground.place, skill.targets[0]) if skill is not None and skill.status == "active" else ""
-    del library
     return Decided(candidate._replace(scope=ground.place.scope), done=True, message=message, path=path)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from doors.upstream import Upstream
@@ -11,7 +11,11 @@ from fakes.breaking import QuickHands
 from fakes.hands import FaultyHands
 from fakes.plugs import DANGER, Plugs, document, no
 
-from metier.errors import MetierError, NotFoundError, RefusedError, UsageError
+from metier.errors import MetierError, NotFoundError, RefusedError, StoreError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
 
 
 def disable(plugs: Plugs) -> None:
@@ -101,10 +105,7 @@ def test_a_manifest_that_is_gone_is_unknown(enabled: Plugs) -> None:
     assert ("Unknown plugin: kit", "disabled") == (unknown.value.message, enabled.standing()[0])
 
 
-@pytest.mark.parametrize("state", ["enabled", "disabled"])
-def test_another_plugin_of_the_same_id_is_refused(state: str, enabled: Plugs) -> None:
-    if state == "disabled":
-        disable(enabled)
+def test_another_plugin_of_the_same_id_is_refused(enabled: Plugs) -> None:
     shutil.copytree(enabled.kit, enabled.base / "twin")
     before = enabled.seen()
 
@@ -112,6 +113,72 @@ def test_another_plugin_of_the_same_id_is_refused(state: str, enabled: Plugs) ->
         enabled.enable("twin")
 
     assert ("ownership", True, before) == (refused.value.code, str(enabled.kit) in refused.value.message, enabled.seen())
+
+
+def test_a_plugin_that_moved_is_disabled_and_goes_on_from_its_new_source(enabled: Plugs) -> None:
+    edited = enabled.edit()
+    disable(enabled)
+    shutil.move(enabled.kit, enabled.base / "moved")
+    enabled.release("1.1", plugin="moved", alpha=document("alpha", 11))
+    (enabled.base / "moved/.claude-plugin/plugin.json").write_text('{"name": "kit", "version": "1.1"}')
+
+    done = enabled.enable("moved")
+
+    [ident] = enabled.waiting()
+    assert (f"it was from {enabled.kit} before", str(enabled.base / "moved")) == (done.notes[0], done.plugins[0].source)
+    assert (edited, "three_way", "update_pending") == (enabled.text(), enabled.candidate(ident).merge_mode, enabled.standing()[0])
+
+
+def test_a_name_in_another_spelling_is_a_conflict(enabled: Plugs) -> None:
+    enabled.release(plugin="other", Alpha=document("Alpha"))
+
+    done = enabled.enable("other")
+
+    assert [("Skill ownership conflict: Alpha (it belongs to the plugin kit, as alpha)",)] == [one.reasons for one in done.refused]
+
+
+def test_a_locked_name_in_another_spelling_is_a_conflict(plugs: Plugs) -> None:
+    plugs.release(plugin="other", Alpha=document("Alpha"))
+    plugs("add", str(plugs.base / "other/skills/Alpha"))
+
+    done = plugs.enable()
+
+    assert [("Skill ownership conflict: alpha (it was installed with 'metier add')",)] == [one.reasons for one in done.refused]
+
+
+def test_a_home_folder_that_is_the_project_too_has_one_owner_of_each_skill(plugs: Plugs) -> None:
+    plugs.project = plugs.home
+    plugs.enable(user=True)
+    plugs("plugin_disable", "kit", disable_linked_skills=True, user=True)
+    plugs.enable()
+
+    done = plugs.enable(user=True)
+
+    assert (["alpha", "beta"], False) == ([one.name for one in done.refused], done.changed)
+
+
+class _Meanwhile(QuickHands):
+    """Hands that work while somebody else makes a folder: as soon as anything is written into the store."""
+
+    def __init__(self, folder: Path) -> None:
+        """Say which folder."""
+        self.folder = folder
+
+    def write(self, path: str, chunks: Iterable[bytes], mode: int = 0o600) -> None:
+        """Write, and let the other one be first."""
+        if "/store/" in path and not self.folder.exists():
+            self.folder.mkdir(parents=True)
+            (self.folder / "SKILL.md").write_text("mine\n")
+        super().write(path, chunks, mode)
+
+
+def test_what_somebody_makes_in_a_place_at_the_last_moment_is_not_replaced(plugs: Plugs) -> None:
+    plugs.hands = _Meanwhile(plugs.working())
+
+    with pytest.raises(StoreError) as refused:
+        plugs.enable()
+
+    assert ("changed", "mine\n", set()) == (refused.value.code, plugs.text(), plugs.trees())
 
 
 def test_an_agent_that_nobody_knows_is_refused_before_anything_is_touched(plugs: Plugs) -> None:

@@ -111,6 +111,18 @@ def test_adopted_skills_stay_when_their_plugin_goes(enabled: Plugs) -> None:
     assert (True, False) == (enabled.working().exists(), enabled.working("beta").exists())
 
 
+def test_a_skill_of_another_plugin_stays_when_one_goes_that_only_offers_it(enabled: Plugs) -> None:
+    enabled.release(plugin="other", gamma=document("gamma"))
+    enabled.enable("other")
+    enabled.release("1.1", plugin="other", alpha=document("alpha", 3))
+    [ident] = enabled.sync().opened
+    edited = enabled.edit()
+
+    enabled("plugin_disable", "other", disable_linked_skills=True)
+
+    assert (edited, "active", "superseded") == (enabled.text(), enabled("versions", "alpha").status, enabled.candidate(ident).status)
+
+
 def test_a_failure_at_any_step_of_disabling_leaves_all_in_place(enabled: Plugs) -> None:
     edited = enabled.edit()
     before, at, wrong = enabled.mirror(), 0, list[str]()

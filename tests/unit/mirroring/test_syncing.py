@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from typing import TYPE_CHECKING
 
@@ -179,6 +180,42 @@ def test_a_skill_that_was_let_go_and_is_shipped_again_is_proposed_and_numbered_o
 
     assert (True, document("beta", 11)) == (ident.startswith("plugin-add:kit:beta:"), enabled.text("beta"))
     assert [("v0001", "", "plugin:kit"), ("v0002", "", "plugin:kit")] == enabled.versions("beta")
+
+
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_a_skill_that_is_no_longer_shipped_and_no_folder_any_more_can_be_decided_about(kind: str, enabled: Plugs) -> None:
+    place = enabled.working("beta")
+    shutil.rmtree(place)
+    place.write_text("mine\n") if kind == "file" else place.symlink_to(enabled.kit)
+    enabled.release("1.1", beta=None)
+
+    [ident] = enabled.sync().opened
+    done = enabled("accept", ident)
+
+    assert (True, True, [f"{place} is not what was put there, and stays"]) == (done.done, os.path.lexists(place), enabled.warnings)
+
+
+def test_what_is_offered_and_another_plugin_has_is_not_compared_with_that(enabled: Plugs) -> None:
+    enabled.release(plugin="other", gamma=document("gamma"))
+    enabled.enable("other")
+    enabled.release("1.1", plugin="other", alpha=document("alpha", 3))
+    [ident] = enabled.sync().opened
+    before = enabled.candidate(ident)
+    enabled.rest()
+    enabled.sync()
+    enabled.edit()
+
+    enabled.sync()
+
+    assert before == enabled.candidate(ident)
+
+
+def test_a_manifest_that_names_no_version_any_more_has_none(enabled: Plugs) -> None:
+    (enabled.kit / ".claude-plugin/plugin.json").write_text('{"name": "kit"}')
+
+    done = enabled.sync()
+
+    assert (None, False) == (done.plugins[0].installed_version, enabled.sync().changed)
 
 
 def test_an_adopted_skill_gets_no_updates(enabled: Plugs) -> None:

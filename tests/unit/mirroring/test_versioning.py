@@ -131,6 +131,36 @@ def test_a_disabled_skill_stays_away(enabled: Plugs) -> None:
     assert ("'alpha' is disabled: plugin_disabled:kit", False) == (refused.value.message, enabled.working().exists())
 
 
+@pytest.fixture
+def let_go(enabled: Plugs) -> Plugs:
+    """Give a machine whose skill `beta`, which was edited, is no longer shipped and was let go."""
+    enabled.edit("beta")
+    enabled.release("1.1", beta=None)
+    [ident] = enabled.sync().opened
+    enabled("accept", ident)
+    return enabled
+
+
+def test_a_skill_that_was_let_go_is_taken_back_as_one_s_own(let_go: Plugs) -> None:
+    let_go.release("1.2", beta=document("beta", 11))
+    [ident] = let_go.sync().opened
+
+    skill = let_go("make_current", "beta", "v0002")
+
+    assert (mine("beta", 2), "user", "active", "adopted_from_plugin:kit") == (let_go.text("beta"), skill.owner, skill.status, skill.lineage)
+    assert ("superseded", ("synced", {"alpha": "synced"})) == (let_go.candidate(ident).status, let_go.standing())
+
+
+def test_a_skill_that_was_let_go_is_not_taken_back_over_what_is_somebody_s(let_go: Plugs) -> None:
+    let_go.working("beta").mkdir(parents=True)
+    let_go.working("beta", "SKILL.md").write_text("another\n")
+
+    with pytest.raises(RefusedError) as refused:
+        let_go("make_current", "beta", "v0002")
+
+    assert ("ownership", "another\n") == (refused.value.code, let_go.text("beta"))
+
+
 def test_a_dangerous_version_is_refused_whatever_its_age(enabled: Plugs) -> None:
     with enabled.open() as library, grounds.alone(library) as changer:
         ground = grounds.read(library, places.place_of(library, user=False))

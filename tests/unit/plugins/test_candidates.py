@@ -440,7 +440,7 @@ def test_a_skill_that_is_let_go_keeps_its_versions_and_frees_its_name(ledger: Le
 
     skill, one = ledger.skills["pdf"], ledger.candidates[name]
     assert ("user", "disabled", "plugin_removed:office", 1) == (skill.owner, skill.status, skill.why, len(skill.versions))
-    assert ("published", "not needed", "v0001", "") == (one.status, one.reason, one.version, moves.conflict(ledger, "other", "pdf"))
+    assert ("published", "not needed", "v0001", []) == (one.status, one.reason, one.version, moves.rivals(ledger, "other", "pdf"))
     assert (None, "synced") == (ledger.plugins["office"].binding("pdf"), ledger.plugins["office"].status)
 
 

@@ -57,7 +57,18 @@ def statuses(ledger: Ledger) -> dict[str, str]:
 def test_who_else_owns_a_skill_is_said(fields: dict[str, str], expected: str) -> None:
     ledger = Ledger(Mirror(skills=(a_skill("pdf", **fields),)))
 
-    assert (expected, "") == (moves.conflict(ledger, "office", "pdf"), moves.conflict(ledger, "office", "docx"))
+    said = [moves.conflict("pdf", one) for one in moves.rivals(ledger, "office", "pdf")]
+
+    assert (list(filter(None, [expected])), []) == (said, moves.rivals(ledger, "office", "docx"))
+
+
+@pytest.mark.parametrize(("name", "other"), [("PDF", "pdf"), ("pdf", "Pdf"), ("cafe\u0301", "caf\u00e9")])
+def test_a_name_in_another_spelling_is_the_same_name(name: str, other: str) -> None:
+    ledger = Ledger(Mirror(skills=(a_skill(other),)))  # not even its own plugin may have both
+
+    [rival] = moves.rivals(ledger, "office", name)
+
+    assert f"Skill ownership conflict: {name} (it belongs to the plugin office, as {other})" == moves.conflict(name, rival)
 
 
 @pytest.mark.parametrize(
@@ -175,14 +186,15 @@ def test_what_is_paused_missing_or_not_enabled_stays_so(enabled: bool, status: P
     assert status == ledger.plugins["office"].status
 
 
-def test_the_version_and_the_commit_move_on_and_are_not_forgotten() -> None:
+@pytest.mark.parametrize(("version", "commit"), [("1.1.0", "c0ffee"), ("0.9", ""), ("", "")])
+def test_the_version_is_the_manifest_s_also_while_updates_wait(version: str, commit: str) -> None:
     ledger = waiting("pdf")
 
-    moves.settled(ledger, "office", "1.1.0", "c0ffee")
+    moves.observed(ledger, "office", version, commit, missing=False)
     moves.settled(ledger, "office")
 
     plugin = ledger.plugins["office"]
-    assert ("1.1.0", "c0ffee", "update_pending") == (plugin.installed_version, plugin.commit, plugin.status)
+    assert (version, commit, "update_pending") == (plugin.installed_version, plugin.commit, plugin.status)
 
 
 # --- standing
@@ -192,7 +204,7 @@ def test_a_plugin_whose_manifest_is_gone_is_missing_and_its_skills_are_as_they_w
     ledger = waiting("pdf")
     before = (ledger.skills.copy(), statuses(ledger))
 
-    moves.missing(ledger, "office")
+    moves.observed(ledger, "office", "1.0.0", "", missing=True)
 
     assert ("missing", True, before) == (ledger.plugins["office"].status, ledger.plugins["office"].enabled, (ledger.skills, statuses(ledger)))
 
@@ -242,6 +254,16 @@ def test_disabling_leaves_skills_of_others_and_adopted_ones() -> None:
     moves.disabled(ledger, "office", NOW)
 
     assert {"docx": "disabled", "other": "active", "pdf": "active", "xlsx": "disabled"} == {one.name: one.status for one in ledger.skills.values()}
+
+
+def test_disabling_leaves_what_a_plugin_only_offers_and_another_has() -> None:
+    ledger = waiting()
+    ledger.skill(a_skill("pptx", plugin="others"))
+    ledger.binding("office", Binding("pptx", "skills/pptx", "", digest("new"), "", "new"))
+
+    names = moves.disabled(ledger, "office", NOW)
+
+    assert (["docx", "pdf", "xlsx"], "active") == (names, ledger.skills["pptx"].status)
 
 
 # --- adopting

@@ -365,9 +365,13 @@ def test_a_removal_that_was_taken_back_is_not_done(plugs: Plugs) -> None:
     assert (False, "superseded", document("beta")) == (done.done, done.candidate.status, plugs.text("beta"))
 
 
-def test_an_edit_after_a_removal_was_reported_is_asked_about_again(plugs: Plugs) -> None:
+@pytest.mark.parametrize("at_rest", [False, True])
+def test_an_edit_after_a_removal_was_reported_is_asked_about_again(at_rest: bool, plugs: Plugs) -> None:
     plugs.release("1.1", beta=None)
     [ident] = plugs.sync().opened
+    if at_rest:  # then its source is not looked at again
+        plugs.rest()
+        plugs.sync()
     edited = plugs.edit("beta")
 
     first = plugs("accept", ident)
