@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.supplies import Plan
@@ -135,10 +136,12 @@ class Plugin(NamedTuple):
     installed_version: str
     commit: str
     skills: tuple[Binding, ...]
+    """Sorted by name."""
 
     def binding(self, skill: str) -> Binding | None:
         """Give the binding of a skill."""
-        return next((one for one in self.skills if one.skill == skill), None)
+        at = bisect_left(self.skills, (skill,))
+        return self.skills[at] if at < len(self.skills) and self.skills[at].skill == skill else None
 
 
 class Evidence(NamedTuple):

@@ -252,6 +252,10 @@ class Kits:
                 yield f"{skill.name} has several owners: {bound}"
             if [skill.owner] != ([f"plugin:{one}" for one in bound] or ["user"]):
                 yield f"{skill.name} is owned by {skill.owner}, and bound to {bound}"
+        enabled = {f"plugin:{one.plugin_id}": one.enabled for one in mirror.plugins}
+        for skill in mirror.skills:
+            if enabled.get(skill.owner, skill.status == "active") != (skill.status == "active"):
+                yield f"{skill.name} is {skill.status}, which its owner is not: {skill.owner}"
 
     def _copies(self, mirror: Mirror) -> Iterator[str]:
         self.gone = {name for name in self.gone if not self.local(name)}

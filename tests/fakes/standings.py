@@ -219,6 +219,8 @@ class Standings:
         """Take its skills away."""
         if plugin not in self.kits:
             return None
+        if self.kits[plugin].status == "adopted":
+            return [self]
         then = self.after()
         kit = then.kits[plugin]
         if kit.enabled:
@@ -242,6 +244,16 @@ class Standings:
             kit.settle()
         else:
             kit.ties, kit.enabled, kit.status = {}, False, "adopted"
+        return [self, then]
+
+    def reclaimed(self, plugin: str, name: str, sight: Sight) -> list[Standings] | None:
+        """Take back a skill of a plugin's that was let go."""
+        if sight.local.get(name):
+            return None
+        then = self.after()
+        then.kits[plugin].ties.pop(name, None)
+        then.kits[plugin].settle()
+        then.owners[name], then.adopted[name] = "user", plugin
         return [self, then]
 
     def rejected(self, plugin: str, name: str) -> list[Standings]:

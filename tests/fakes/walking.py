@@ -15,6 +15,7 @@ from fakes.kits import HOUR, NAMES, PLACES, PLUGINS, SHIPS, DyingHands, KilledEr
 from fakes.standings import Sight, Standings
 
 from metier.errors import MetierError
+from metier.plugins.moves import REMOVED
 from metier.store.changing.disk import state_of
 from metier.supplying.merging import is_untouched
 
@@ -360,6 +361,9 @@ class Walk:
             return
         version = skill.versions[pick % len(skill.versions)]
         stages = [self.model] if skill.status == "active" else None
+        if skill.why.startswith(REMOVED):
+            plugin = skill.why.removeprefix(REMOVED)
+            stages = self.model.reclaimed(plugin, name, self.sight(plugin))
         before = self.unsettled  # then something else may be put in place afterwards: what was accepted before
         found = self.do(lambda library: library.make_current(name, version.version), stages, broken)
         assert found is None or before or version.digest == self.kits.local(name)

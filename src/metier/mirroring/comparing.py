@@ -200,14 +200,15 @@ class Look:
             return Refusal(name, (f"Skill tree contains a symlink: {links[0]}",))  # BE-10
         binding, skill = plugin.binding(name), self.ledger.skills.get(name)
         key = f"skill {plugin.plugin_id} {name}"
-        state = self.looks.state(f"{source.request.location}/{picked.path}") if sourcing.is_local(source.request) else ""
+        where = f"{source.request.location}/{picked.path}" if sourcing.is_local(source.request) else ""
+        state = self.looks.state(where) if where else ""
         if binding is not None and skill is not None and binding.accepted:
             if state and self.looks.seen(key, f"{state} {binding.observed}"):
                 return self._compared(plugin, skill, binding, Seen(picked.path, Tree(binding.observed)), None)
             laid = fetching.lay(self.library, self.work.desk, source, picked)
             if isinstance(laid, Refusal):
                 return laid
-            if state:
+            if state and state == self.looks.state(where):  # else it is nobody's state: it changed while it was read
                 remember.append((key, f"{state} {laid.digest}"))
             return self._compared(plugin, skill, binding, Seen(picked.path, laid_face(laid)), laid)
         laid = fetching.lay(self.library, self.work.desk, source, picked)

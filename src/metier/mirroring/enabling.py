@@ -71,7 +71,7 @@ def enable(library: Library, wish: Wish, consent: Callable[[Outcome], bool] | No
     """Mirror a plugin; what it came to, what was refused, or what would be done."""
     place = places.place_of(library, user=wish.user)
     if not wish.dry_run:
-        places.settle(library)
+        grounds.settle(library, blocking=blocking)
     ground = grounds.read(library, place)
     offer = _offered(library, ground, wish)
     known = ground.mirror.plugin(offer.plugin_id)

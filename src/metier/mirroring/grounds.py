@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.errors import NotFoundError
+from metier.errors import NotFoundError, StoreError
 from metier.keeping import disk as keeping
 from metier.mirroring.faces import kept_face
 from metier.plugins import candidates
@@ -89,11 +89,20 @@ def with_candidate(library: Library, ident: str, user: bool | None = None) -> tu
     return next((pair for pair in found if pair[1].status in OPEN), found[0])
 
 
+def settle(library: Library, *, blocking: bool = True) -> None:
+    """Finish or undo what a crash left, waiting for others no longer than `alone` does."""
+    places.settle(library, _patience(library, blocking=blocking))
+
+
+def _patience(library: Library, *, blocking: bool) -> float:
+    return float(library.settings.plugins.wait_seconds) if blocking else 0.0
+
+
 @contextmanager
 def alone(library: Library, *, blocking: bool = True) -> Iterator[Changer]:
     """Hold the lock of all who change skills here, for no longer than the setting says, or not at all where it is held (BE-1)."""
     changer = places.changer_of(library)
-    changer.wait = float(library.settings.plugins.wait_seconds) if blocking else 0.0
+    changer.wait = _patience(library, blocking=blocking)
     with changer.alone() as lines:
         library.warnings += lines
         claim(library, changer)
@@ -107,7 +116,10 @@ def apply(library: Library, ground: Ground, mirror: Mirror, switches: Sequence[S
     if not switches and data == ground.data:
         return ground
     noted = Replace(file_of(library, ground.place), folder_of(library), ground.data, data)
-    keeping.make(noted.below, library.home)
+    try:
+        keeping.make(noted.below, library.home)
+    except OSError as error:
+        raise StoreError(f"cannot make {noted.below}: {error.strerror or error}", hint="check the permissions there") from error
     saved = changer.apply(Change(tuple(switches), (noted,)))
     library.turned()
     if not saved:

@@ -9,7 +9,7 @@ from metier.mirroring import grounds, listing, publishing, syncing
 from metier.plugins import moves
 from metier.plugins.ledger import Ledger
 from metier.store.changing.disk import state_of
-from metier.supplying import applying, deploying, places
+from metier.supplying import applying, deploying
 from metier.trust import disk as decisions
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def resume(library: Library, plugin: str, *, user: bool | None, blocking: bool) 
 
 def disable(library: Library, plugin: str, *, confirmed: bool, user: bool | None, blocking: bool) -> Mirrored:
     """Take a plugin's skills away from agents; the store keeps every version of them, edits included."""
-    places.settle(library)
+    grounds.settle(library, blocking=blocking)
     ground, _known = grounds.with_plugin(library, plugin, user)
     if not confirmed:
         raise UsageError("disable_linked_skills confirmation is required", hint="agents will not see its skills: say so, or --yes")
@@ -75,8 +75,8 @@ def adopt(library: Library, plugin: str, skill: str, *, user: bool | None, block
             return ()
         digest = ledger.current(skill).digest
         other = publishing.in_the_way(ground, before.targets, digest)
-        if other:
-            raise UsageError(f"there is something at {other} already", hint="move it away first")
+        if other or publishing.is_shared(library, ground, skill):
+            raise UsageError(f"there is something at {other or working} already", hint="move it away first")
         return publishing.placing(ground, before.targets, digest)
 
     return _done(library, plugin, "adopted", act, user=user, blocking=blocking, name=skill)
@@ -84,7 +84,7 @@ def adopt(library: Library, plugin: str, skill: str, *, user: bool | None, block
 
 def _done(library: Library, plugin: str, what: str, act: Act, *, user: bool | None, blocking: bool, name: str = "") -> Mirrored:
     """Hold the lock, change the ledger and the places at once, and write down who did what."""
-    places.settle(library)
+    grounds.settle(library, blocking=blocking)
     place = grounds.with_plugin(library, plugin, user)[0].place
     with grounds.alone(library, blocking=blocking) as changer:
         ground = grounds.read(library, place)

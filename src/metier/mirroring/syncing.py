@@ -47,7 +47,7 @@ class Synced(NamedTuple):
 
 def sync(library: Library, plugins: Sequence[str], *, user: bool | None, blocking: bool) -> Mirrored:
     """Look at the plugins that are enabled and not paused, or at some of them."""
-    places.settle(library)
+    grounds.settle(library, blocking=blocking)
     found = grounds.grounds(library, user)
     for name in plugins:
         if not any(ground.mirror.plugin(name) for ground in found):

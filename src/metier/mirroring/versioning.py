@@ -101,7 +101,7 @@ def make_current(library: Library, name: str, version: str, *, user: bool | None
 
     A skill that was let go when its plugin no longer shipped it comes back as the user's own.
     """
-    places.settle(library)
+    grounds.settle(library)
     ground, skill = grounds.with_skill(library, name, user)
     found = _named(skill, version)
     if skill.status != "active" and not moves.is_retired(skill):

@@ -166,7 +166,7 @@ def sure(ledger: Ledger, candidate: Candidate) -> None:
         fits = fits and (waits or bound_to(ledger, plugin.plugin_id, candidate.skill))
     if not fits:
         raise IntegrityError(f"'{candidate.id}' is about nothing that is mirrored here", code="state",
-                             hint="'metier plugin sync' looks at everything anew")  # fmt: skip
+                             hint="'metier plugin sync' looks anew; 'metier review reject' puts this away")  # fmt: skip
 
 
 def accepted(ledger: Ledger, ident: str, proposed: str, at: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from metier.mirrors import Mirror
@@ -55,8 +56,9 @@ class Ledger:
     def binding(self, plugin_id: str, binding: Binding) -> None:
         """Write down how a skill stands to its plugin."""
         plugin = self.plugins[plugin_id]
-        others = tuple(one for one in plugin.skills if one.skill != binding.skill)
-        self.plugin(plugin._replace(skills=tuple(sorted((*others, binding)))))
+        at = bisect_left(plugin.skills, (binding.skill,))
+        after = at + (plugin.binding(binding.skill) is not None)
+        self.plugin(plugin._replace(skills=(*plugin.skills[:at], binding, *plugin.skills[after:])))
 
     def version(self, name: str, version: Version) -> Version:
         """Add a version to a skill under the next number, and make it the current one."""

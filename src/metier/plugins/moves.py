@@ -161,6 +161,8 @@ def resumed(ledger: Ledger, plugin_id: str) -> None:
 def disabled(ledger: Ledger, plugin_id: str, at: str) -> list[str]:
     """Disable every skill of a plugin, with the reason; give their names (BE-21). What waits is superseded, not lost."""
     plugin = known(ledger, plugin_id)
+    if plugin.status == "adopted":  # nothing of it is left to disable
+        return []
     active = [one for one in linked(ledger, plugin_id) if one.status == "active"]
     for skill in active:
         ledger.skill(skill._replace(status="disabled", why=f"plugin_disabled:{plugin_id}"))

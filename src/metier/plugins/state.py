@@ -167,7 +167,7 @@ def _plugins(rows: Iterable[Any]) -> tuple[Plugin, ...]:
     new = tuple.__new__
     for row in rows:
         row[3] = new(Request, row[3])
-        row[8] = tuple([new(Binding, one) for one in row[8]])
+        row[8] = tuple(sorted([new(Binding, one) for one in row[8]], key=_first))
     return tuple(sorted([new(Plugin, row) for row in rows], key=_first))
 
 

@@ -63,12 +63,12 @@ def show(library: Library, ident: str, *, user: bool | None = None) -> Reviewed:
 
 def accept(library: Library, ident: str, how: str, *, reason: str, user: bool | None = None) -> Decided:
     """Publish a candidate, provided that it is still what was shown."""
-    places.settle(library)
-    ground, before = _waiting(library, ident, user)
+    grounds.settle(library)
+    ground, before = _decidable(library, ident, user)
     ground, candidate = _looked_again(library, ground, before)
     moved = _moved(before, candidate)
     if moved is not None:
-        return moved
+        return moved._replace(candidate=candidate._replace(scope=ground.place.scope))
     if candidate.kind == "plugin_skill_removed":
         return _retired(library, ground, candidate, reason)
     with Workbench(library, ground.place) as work:
@@ -80,7 +80,7 @@ def accept(library: Library, ident: str, how: str, *, reason: str, user: bool | 
 
 def reject(library: Library, ident: str, *, reason: str, user: bool | None = None) -> Decided:
     """Turn a candidate down: the skill stays as it is, and this version is not proposed again."""
-    places.settle(library)
+    grounds.settle(library)
     ground, candidate = _waiting(library, ident, user)
     with grounds.alone(library) as changer:
         ground = grounds.read(library, ground.place)
@@ -97,13 +97,13 @@ def reject(library: Library, ident: str, *, reason: str, user: bool | None = Non
 
 def edit(library: Library, ident: str, *, user: bool | None = None) -> Reviewed:
     """Lay the proposal out in a folder: the merged files, with markers where both sides changed the same lines."""
-    places.settle(library)
-    ground, candidate = _waiting(library, ident, user)
+    grounds.settle(library)
+    ground, candidate = _decidable(library, ident, user)
     if candidate.kind == "plugin_skill_removed":
         raise UsageError("there is nothing to edit about a removal", hint=f"metier review accept {ident}, or reject")
     with Workbench(library, ground.place) as work:
         three = _three(library, work, ground, candidate)
-        desk = _laid(library, work, ground, candidate, combining.combine(library, work.desk, three))
+        desk = _laid(library, work, ground, candidate, three)
         ground, candidate = grounds.with_candidate(library, ident, ground.place.scope == "user")
         return _reviewed(library, work, ground, candidate)._replace(desk=desk)
 
@@ -116,6 +116,12 @@ def _waiting(library: Library, ident: str, user: bool | None) -> tuple[Ground, C
     if candidate.status not in moves.OPEN:
         hint = f"look at {candidate.replaced_by}" if candidate.replaced_by else "'metier review list' shows what waits"
         raise RefusedError(f"'{ident}' is {candidate.status} already", code="decided", hint=hint)
+    return ground, candidate
+
+
+def _decidable(library: Library, ident: str, user: bool | None) -> tuple[Ground, Candidate]:  # noqa: FBT001 - whose, or both
+    """Give a candidate that waits and is about something here; one that is not can only be turned down."""
+    ground, candidate = _waiting(library, ident, user)
     candidates.sure(Ledger(ground.mirror), candidate)
     return ground, candidate
 
@@ -234,10 +240,11 @@ def desk_of(library: Library, candidate: Candidate) -> str:
     return path if name and disk.kind_of(path) == disk.FOLDER else ""
 
 
-def _laid(library: Library, work: Workbench, ground: Ground, candidate: Candidate, combined: Combined) -> str:
+def _laid(library: Library, work: Workbench, ground: Ground, candidate: Candidate, three: Three) -> str:
     """Lay the desk, unless it is laid for just these trees: what was edited there stays."""
-    about, hands = candidate.evidence, places.hands_of(library)
-    text = f"{candidate.id}\n{about.base_upstream_tree_hash}\n{about.local_tree_hash}"
+    combined, hands = combining.combine(library, work.desk, three), places.hands_of(library)
+    ours = three.ours.digest if candidate.kind == "plugin_skill_update" else ""
+    text = f"{candidate.id}\n{candidate.evidence.base_upstream_tree_hash}\n{ours}"
     own = blake2b(text.encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()
     name = f"{candidate.skill}-{own}-{combined.digest.removeprefix('sha256:')[:SHOWN]}"
     desk = f"{places.home_of(library)}/{DESKS}/{name}"
@@ -248,22 +255,21 @@ def _laid(library: Library, work: Workbench, ground: Ground, candidate: Candidat
         except OSError as error:
             raise StoreError(f"cannot lay out {desk}: {error.strerror or error}", hint="check the space there") from error
     if candidate.desk != name:
-        _noted(library, work, ground, candidate, name)
+        _noted(library, work, ground, candidate._replace(desk=name, desk_on=ours))
     return desk
 
 
-def _noted(library: Library, work: Workbench, ground: Ground, candidate: Candidate, name: str) -> None:
+def _noted(library: Library, work: Workbench, ground: Ground, candidate: Candidate) -> None:
     """Write down which desk a candidate has, and on which working copy it was laid; that tree is kept."""
-    local = candidate.evidence.local_tree_hash
     with grounds.alone(library) as changer:
         now = grounds.read(library, ground.place)
         ledger = Ledger(now.mirror)
         skill = ledger.skills.get(candidate.skill)
-        if local and not work.store.has(local) and skill is not None:
+        if candidate.desk_on and not work.store.has(candidate.desk_on) and skill is not None:
             working = deploying.path_of(ground.place, skill.targets[0])
-            if work.store.keep(working) != local:
+            if work.store.keep(working) != candidate.desk_on:
                 raise landing.changed(working)
-        ledger.candidate(ledger.candidates[candidate.id]._replace(desk=name, desk_on=local))
+        ledger.candidate(ledger.candidates[candidate.id]._replace(desk=candidate.desk, desk_on=candidate.desk_on))
         grounds.apply(library, now, ledger.mirror(), (), changer)
 
 

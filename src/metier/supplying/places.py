@@ -118,12 +118,16 @@ def changer_of(library: Library) -> Changer:
     return Changer(f"{home_of(library)}/supply", library.home, store_of(library), hands_of(library))
 
 
-def settle(library: Library) -> None:
-    """Finish or undo what a crash left, before anything is planned: a plan made on half a change would not hold."""
-    folder = f"{home_of(library)}/supply"
+def settle(library: Library, wait: float | None = None) -> None:
+    """Finish or undo what a crash left, before anything is planned: a plan made on half a change would not hold.
+
+    What lies there may be the change that another process is at: `wait` is how long to wait for that one.
+    """
+    folder, changer = f"{home_of(library)}/supply", changer_of(library)
+    changer.wait = changer.wait if wait is None else wait
     if disk.kind_of(f"{folder}/{JOURNAL}") is not None:
-        library.warnings += changer_of(library).recover()
+        library.warnings += changer.recover()
     if disk.kind_of(f"{folder}/{SAVED}") is not None:
         from metier.supplying.claiming import claim
 
-        claim(library, changer_of(library))
+        claim(library, changer)

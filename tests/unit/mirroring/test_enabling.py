@@ -154,6 +154,8 @@ def test_a_home_folder_that_is_the_project_too_has_one_owner_of_each_skill(plugs
 
     done = plugs.enable(user=True)
 
+    with pytest.raises(UsageError):
+        plugs("plugin_adopt", "kit", "alpha", user=True)
     assert (["alpha", "beta"], False) == ([one.name for one in done.refused], done.changed)
 
 

@@ -9,7 +9,8 @@ from fakes.breaking import QuickHands
 from fakes.hands import FaultyHands
 from fakes.plugs import Plugs, document, mine
 
-from metier.errors import MetierError, UsageError
+from metier.errors import MetierError, StoreError, UsageError
+from metier.keeping import disk as keeping
 
 
 def disable(plugs: Plugs, **named: bool) -> object:
@@ -111,6 +112,15 @@ def test_adopted_skills_stay_when_their_plugin_goes(enabled: Plugs) -> None:
     assert (True, False) == (enabled.working().exists(), enabled.working("beta").exists())
 
 
+def test_a_plugin_that_was_adopted_whole_has_nothing_to_disable(enabled: Plugs) -> None:
+    for name in ("alpha", "beta"):
+        enabled("plugin_adopt", "kit", name)
+
+    done = enabled("plugin_disable", "kit", disable_linked_skills=True)
+
+    assert (False, "adopted", True) == (done.changed, enabled.standing()[0], enabled.working().exists())
+
+
 def test_a_skill_of_another_plugin_stays_when_one_goes_that_only_offers_it(enabled: Plugs) -> None:
     enabled.release(plugin="other", gamma=document("gamma"))
     enabled.enable("other")
@@ -205,3 +215,28 @@ def test_a_plugin_that_was_adopted_whole_may_come_back_with_nothing_but_what_is_
     done = enabled.enable()
 
     assert (["gamma"], edited, "synced") == (list(done.plugins[0].skills), enabled.text(), done.plugins[0].status)
+
+
+# --- others at work
+
+
+@pytest.mark.parametrize(
+    ("verb", "given", "named"),
+    [
+        ("plugin_sync", (), {}),
+        ("plugin_pause", ("kit",), {}),
+        ("plugin_disable", ("kit",), {"disable_linked_skills": True}),
+        ("plugin_adopt", ("kit", "alpha"), {}),
+        ("plugin_enable", ("kit",), {}),
+    ],
+)
+def test_who_does_not_wait_gives_up_at_once_also_while_another_s_change_is_half_done(
+    verb: str, given: tuple[str, ...], named: dict[str, bool], enabled: Plugs
+) -> None:
+    supply = enabled.data / "supply"
+    (supply / "journal.json").write_text("{}")
+
+    with keeping.alone(str(supply / "lock")), pytest.raises(StoreError) as busy:
+        enabled(verb, *given, blocking=False, **named)
+
+    assert ("busy", "synced") == (busy.value.code, enabled.standing()[0])

@@ -488,6 +488,18 @@ def test_an_edit_in_place_after_the_desk_was_laid_is_merged_into_what_was_made_t
     assert mine("alpha", 2).replace("Line 11 ", "New line 11 ").replace("Line 12 ", "New line 12 ") == plugs.text()
 
 
+def test_an_edit_in_place_that_nobody_noted_is_on_the_desk_and_may_be_changed_there(plugs: Plugs) -> None:
+    ident = plugs.update()
+    plugs.edit()
+    file = Path(plugs("edit", ident).desk) / "SKILL.md"
+    file.write_text(file.read_text().replace("My line 2", "Our line 2"))
+    wanted = file.read_text()
+
+    first, second = plugs("accept", ident), plugs("accept", ident)
+
+    assert ((False, "project"), True, wanted) == ((first.done, first.candidate.scope), second.done, plugs.text())
+
+
 def test_an_edit_in_place_that_does_not_fit_the_desk_is_told_and_nothing_is_lost(plugs: Plugs) -> None:
     ident = plugs.update()
     desk = Path(plugs("edit", ident).desk) / "SKILL.md"
@@ -551,6 +563,15 @@ def test_a_dangerous_update_can_be_made_safe_on_the_desk(plugs: Plugs) -> None:
 
 
 # --- notes that do not fit
+
+
+def test_a_candidate_about_nothing_here_can_be_turned_down(plugs: Plugs) -> None:
+    ident = plugs.update()
+    plugs.rewrite(candidates=(plugs.candidate(ident)._replace(skill="zeta"),))
+
+    done = plugs("reject", ident)
+
+    assert (True, "rejected") == (done.done, plugs.candidate(ident).status)
 
 
 @pytest.mark.parametrize("status", ["open", "accepted"])
