@@ -179,12 +179,13 @@ class Standings:
         then = self.after()
         kit = then.kits.setdefault(plugin, Kit())
         kit.enabled, kit.status, again = True, "synced", bool(self.kits.get(plugin))
+        back = bool(kit.ties)  # then what is new since waits for a yes of its own
         for name in kit.ties:
             if sight.local.get(name, "") not in {"", self.current[name]}:
                 return None
             then.owners[name] = plugin
         for name, tree in sight.ships.items():
-            if name in kit.ties or (self.owners.get(name) == "user" and self.adopted.get(name) == plugin):
+            if back or name in kit.ties or (self.owners.get(name) == "user" and self.adopted.get(name) == plugin):
                 continue
             if self.conflicts(plugin, name, sight):
                 return None

@@ -139,7 +139,8 @@ def _prepared(library: Library, work: Workbench, ground: Ground, plugin: Plugin,
     """Prepare every skill: who owns it, links, quarantine, scan, decision. One refusal is enough to touch nothing (BE-4)."""
     ledger, taken = Ledger(ground.mirror), publishing.locked(ground)
     ready, laid = list[Prepared](), list[tuple[str, Laid]]()
-    refused = [Refusal(plugin.plugin_id, (f"{fault.code}: {fault.message}",)) for fault in shipped.faults]
+    faults = shipped.faults if not plugin.skills else ()  # the look that follows tells of those of a plugin that comes back
+    refused = [Refusal(plugin.plugin_id, (f"{fault.code}: {fault.message}",)) for fault in faults]
     for source, picked in shipped.skills:
         found = _laid(work, ground, ledger, plugin, source, picked, taken)
         if isinstance(found, Refusal):
@@ -174,6 +175,8 @@ def _laid(work: Workbench, ground: Ground, ledger: Ledger, plugin: Plugin, sourc
         return None
     if name in ledger.skills and plugin.binding(name) is not None:
         return _back(work.library, ground, ledger, plugin, name)
+    if plugin.skills:
+        return None  # the others come back; what is new since waits for a yes of its own, as after any sync
     owned = publishing.owned(ground, ledger, plugin.plugin_id, name, taken)
     if owned:
         return Refusal(name, (owned,))

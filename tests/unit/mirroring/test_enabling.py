@@ -248,24 +248,17 @@ def test_a_skill_that_is_no_longer_shipped_comes_back_and_is_reported(rested: bo
     assert (edited, [ident], "removed") == (enabled.text("beta"), enabled.waiting(), enabled.standing()[1]["beta"])
 
 
-def test_a_skill_that_is_new_since_it_was_disabled_comes_with_the_others(enabled: Plugs) -> None:
+@pytest.mark.parametrize(("text", "verdict"), [(document("gamma"), "safe"), (document("gamma", body=DANGER), "dangerous")])
+def test_the_others_come_back_and_a_skill_that_is_new_since_waits(text: str, verdict: str, enabled: Plugs) -> None:
+    edited = enabled.edit()
     disable(enabled)
-    enabled.release("1.1", gamma=document("gamma"))
+    enabled.release("1.1", gamma=text)
 
     done = enabled.enable()
 
-    assert {"alpha": "restore", "beta": "restore", "gamma": "add"} == {one.name: one.mode for one in done.plan.add}
-    assert document("gamma") == enabled.text("gamma")
-
-
-def test_a_dangerous_newcomer_keeps_all_of_them_away(enabled: Plugs) -> None:
-    disable(enabled)
-    enabled.release("1.1", gamma=document("gamma", body=DANGER))
-    before = enabled.seen()
-
-    done = enabled.enable()
-
-    assert (["gamma"], before, False) == ([one.name for one in done.refused], enabled.seen(), done.changed)
+    [ident] = done.opened
+    assert {"alpha": "restore", "beta": "restore"} == {one.name: one.mode for one in done.plan.add}
+    assert (edited, False, verdict) == (enabled.text(), enabled.working("gamma").exists(), enabled.candidate(ident).evidence.verdict)
 
 
 def test_an_adopted_skill_is_left_to_its_owner(enabled: Plugs) -> None:
