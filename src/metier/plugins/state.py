@@ -62,6 +62,7 @@ def mirror_bytes(mirror: Mirror) -> bytes:
 def _bytes(mirror: Mirror) -> bytes:
     inside = [one._replace(skills=tuple(sorted(one.skills, key=_first))) for one in mirror.plugins]
     plugins, skills = sorted(inside, key=_first), sorted(mirror.skills, key=_first)
+    mirror = mirror._replace(plugins=tuple(plugins), skills=tuple(skills))
     candidates: list[list[Any]] = [list(one[: len(fields.CANDIDATE.rules)]) for one in mirror.candidates]
     try:
         _check_rows(plugins, skills, candidates)
