@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from metier import recording
 from metier.errors import MetierError, NotFoundError, RefusedError
-from metier.mirroring import discovering, grounds, listing, publishing, sourcing, syncing
+from metier.mirroring import discovering, grounds, listing, publishing, sourcing, standing, syncing
 from metier.mirroring.faces import laid_face
 from metier.mirroring.workbench import Workbench
 from metier.mirrors import Mirrored, Offer, Plugin
@@ -94,7 +94,7 @@ def enable(library: Library, wish: Wish, consent: Callable[[Outcome], bool] | No
         after = _promoted(library, work, ground, plugin, ready, blocking=blocking)
         _reported(library, after, plugin, ready)
     if known is not None:
-        found = syncing.sync(library, (plugin.plugin_id,), user=wish.user, blocking=blocking)
+        found = _compared(library, plugin.plugin_id, wish, blocking=blocking)
         moved = () if _same_source(known.source, plugin.source) else (f"it was from {known.source.location} before",)
         return found._replace(changed=True, plan=plan, notes=(*moved, *found.notes))
     return listing.result(after, plugin.plugin_id, changed=True)._replace(plan=plan)
@@ -116,7 +116,14 @@ def _again(library: Library, ground: Ground, known: Plugin, offer: Offer, wish: 
     if known.status == "paused" or wish.dry_run:
         notes = (f"it is paused: metier plugin resume {known.plugin_id}",) if known.status == "paused" else ()
         return listing.result(ground, known.plugin_id, changed=False, notes=notes)
-    return syncing.sync(library, (known.plugin_id,), user=wish.user, blocking=blocking)
+    return _compared(library, known.plugin_id, wish, blocking=blocking)
+
+
+def _compared(library: Library, plugin_id: str, wish: Wish, *, blocking: bool) -> Mirrored:
+    """Put a plugin's skills where further agents look, if any are named, and look at what it ships now."""
+    lent = bool(wish.to) and standing.lend(library, plugin_id, wish.to, user=wish.user, blocking=blocking).changed
+    found = syncing.sync(library, (plugin_id,), user=wish.user, blocking=blocking)
+    return found._replace(changed=found.changed or lent)
 
 
 def _same_source(one: Request, other: Request) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metier.errors import UsageError
+from metier.errors import RefusedError, UsageError
 from metier.mirroring import grounds, listing, publishing, syncing
 from metier.plugins import moves
 from metier.plugins.ledger import Ledger
@@ -13,7 +13,7 @@ from metier.supplying import applying, deploying
 from metier.trust import disk as decisions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from metier.app import Library
     from metier.mirroring.grounds import Ground
@@ -80,6 +80,36 @@ def adopt(library: Library, plugin: str, skill: str, *, user: bool | None, block
         return publishing.placing(ground, before.targets, digest)
 
     return _done(library, plugin, "adopted", act, user=user, blocking=blocking, name=skill)
+
+
+def lend(library: Library, plugin: str, agents: Sequence[str], *, user: bool | None, blocking: bool) -> Mirrored:
+    """Put a plugin's skills where further agents look; something else in such a place is a conflict, and then nothing is done."""
+
+    def act(ground: Ground, ledger: Ledger, at: str) -> tuple[Switch, ...]:
+        found: list[Switch] = []
+        for binding in moves.known(ledger, plugin).skills:
+            skill = ledger.skills.get(binding.skill)
+            if skill is None or skill.status != "active" or not binding.accepted:
+                continue
+            local = state_of(deploying.path_of(ground.place, skill.targets[0]))
+            if not local.startswith("sha256:"):
+                continue  # somebody took the working copy away: there is nothing to lead an agent to
+            syncing.edit_noted(library, ground.place, ledger, skill.name, local, at)
+            asked = deploying.targets_for(library, ground.place, skill.name, agents)
+            targets = deploying.joined(library, ground.place, skill.targets, asked)
+            new = [one for one in targets if one not in skill.targets]
+            digest = ledger.current(skill.name).digest
+            other = publishing.in_the_way(ground, (skill.targets[0], *new), digest) if new else ""
+            if other:
+                raise RefusedError(f"Skill ownership conflict: {skill.name} (there is something at {other})", code="ownership",
+                                   hint="move it away first")  # fmt: skip
+            paths = {deploying.path_of(ground.place, one) for one in new}
+            states = deploying.states(ground.place, targets)
+            found += [one for one in deploying.switches(ground.place, targets, digest, states) if one.path in paths]
+            ledger.skill(ledger.skills[skill.name]._replace(targets=targets))
+        return tuple(found)
+
+    return _done(library, plugin, "lent", act, user=user, blocking=blocking)
 
 
 def _done(library: Library, plugin: str, what: str, act: Act, *, user: bool | None, blocking: bool, name: str = "") -> Mirrored:

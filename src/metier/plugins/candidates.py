@@ -221,6 +221,29 @@ def rejected(ledger: Ledger, ident: str, reason: str, at: str) -> None:
         settled(ledger, plugin.plugin_id)
 
 
+def reopened(ledger: Ledger, ident: str, at: str) -> bool:
+    """Take a no back, as long as its plugin still ships just that; false where there is nothing to take back."""
+    candidate = ledger.candidates[ident]
+    plugin = ledger.plugins.get(candidate.evidence.plugin_id)
+    binding = plugin.binding(candidate.skill) if plugin is not None and plugin.enabled else None
+    if candidate.status != "rejected" or binding is None or binding.status not in {"declined", "kept"}:
+        return False
+    if candidate.kind == "plugin_skill_update":  # what it would come to is worked out anew
+        if binding.observed != candidate.evidence.new_upstream_tree_hash:
+            return False
+        _decide(ledger, ident, "superseded", "you opened it again", at)
+        ledger.binding(candidate.evidence.plugin_id, binding._replace(status="update_pending"))
+        return True
+    if (binding.status == "kept") != (candidate.kind == "plugin_skill_removed"):
+        return False
+    if binding.status == "declined" and binding.observed != candidate.evidence.new_upstream_tree_hash:
+        return False
+    ledger.candidate(candidate._replace(status="open", decided_at=""))
+    ledger.binding(candidate.evidence.plugin_id, binding._replace(status=_STANDING[candidate.kind], pending=ident))
+    settled(ledger, candidate.evidence.plugin_id)
+    return True
+
+
 def retired(ledger: Ledger, ident: str, reason: str, at: str) -> None:
     """Let a skill go that its plugin no longer ships: the store keeps its versions."""
     candidate = ledger.candidates[ident]

@@ -120,10 +120,23 @@ def _waiting(library: Library, ident: str, user: bool | None) -> tuple[Ground, C
 
 
 def _decidable(library: Library, ident: str, user: bool | None) -> tuple[Ground, Candidate]:  # noqa: FBT001 - whose, or both
-    """Give a candidate that waits and is about something here; one that is not can only be turned down."""
-    ground, candidate = _waiting(library, ident, user)
+    """Give a candidate that waits and is about something here; who turned it down may take that back."""
+    ground, candidate = grounds.with_candidate(library, ident, user)
+    if candidate.status == "rejected" and _taken_back(library, ground, ident):
+        return _looked_again(library, grounds.read(library, ground.place), candidate)
+    ground, candidate = _waiting(library, ident, ground.place.scope == "user")
     candidates.sure(Ledger(ground.mirror), candidate)
     return ground, candidate
+
+
+def _taken_back(library: Library, ground: Ground, ident: str) -> bool:
+    with grounds.alone(library) as changer:
+        now = grounds.read(library, ground.place)
+        ledger = Ledger(now.mirror)
+        found = candidates.reopened(ledger, ident, decisions.now())
+        if found:
+            grounds.apply(library, now, ledger.mirror(), (), changer)
+    return found
 
 
 def _looked_again(library: Library, ground: Ground, candidate: Candidate) -> tuple[Ground, Candidate]:

@@ -9,7 +9,7 @@ from fakes.breaking import QuickHands
 from fakes.hands import FaultyHands
 from fakes.plugs import Plugs, document, mine
 
-from metier.errors import MetierError, StoreError, UsageError
+from metier.errors import MetierError, RefusedError, StoreError, UsageError
 from metier.keeping import disk as keeping
 
 
@@ -240,3 +240,38 @@ def test_who_does_not_wait_gives_up_at_once_also_while_another_s_change_is_half_
         enabled(verb, *given, blocking=False, **named)
 
     assert ("busy", "synced") == (busy.value.code, enabled.standing()[0])
+
+
+# --- further agents
+
+
+@pytest.mark.parametrize("platform", ["", "win32"])
+def test_enabling_again_for_another_agent_puts_the_skills_where_that_one_looks(platform: str, enabled: Plugs) -> None:
+    enabled.platform = platform
+    edited = enabled.edit()
+
+    first, second = enabled.enable(to=("claude-code",)), enabled.enable(to=("claude-code",))
+
+    place = enabled.project / ".claude/skills/alpha"
+    assert (True, False, edited) == (first.changed, second.changed, (place / "SKILL.md").read_text())
+    assert (not platform, edited) == (place.is_symlink(), enabled.text())
+
+
+def test_a_folder_in_the_way_of_another_agent_is_a_conflict_and_nothing_is_done(enabled: Plugs) -> None:
+    other = enabled.project / ".claude/skills/beta"
+    other.mkdir(parents=True)
+    (other / "SKILL.md").write_text("somebody else's\n")
+    before = enabled.seen()
+
+    with pytest.raises(RefusedError) as refused:
+        enabled.enable(to=("claude-code",))
+
+    assert ("ownership", before) == (refused.value.code, enabled.seen())
+
+
+def test_a_plugin_that_comes_back_may_go_to_another_agent_too(enabled: Plugs) -> None:
+    enabled("plugin_disable", "kit", disable_linked_skills=True)
+
+    enabled("plugin_enable", "kit", to=("claude-code",), consent=lambda _so_far: True)
+
+    assert document("alpha") == (enabled.project / ".claude/skills/alpha/SKILL.md").read_text()

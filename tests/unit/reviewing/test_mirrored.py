@@ -69,12 +69,12 @@ def test_what_nobody_knows_is_said_to_be_unknown(verb: str, plugs: Plugs) -> Non
 @pytest.mark.parametrize("verb", ["accept", "reject", "edit"])
 def test_what_was_decided_is_not_decided_again(verb: str, plugs: Plugs) -> None:
     ident = plugs.update()
-    plugs("reject", ident)
+    plugs("accept", ident)
 
     with pytest.raises(RefusedError) as refused:
         plugs(verb, ident)
 
-    assert ("decided", f"'{ident}' is rejected already") == (refused.value.code, refused.value.message)
+    assert ("decided", f"'{ident}' is published already") == (refused.value.code, refused.value.message)
 
 
 def test_what_was_superseded_leads_to_what_came_in_its_place(plugs: Plugs) -> None:
@@ -596,3 +596,50 @@ def test_a_candidate_that_fits_nothing_here_breaks_nothing(fields: dict[str, Any
 
     versions = [plugs("version", "alpha", one[0]).content for one in plugs.versions()]
     assert (True, True) == (edited in versions, all(failed))
+
+
+# --- a no that is taken back
+
+
+def test_who_turned_an_update_down_may_accept_it_after_all(plugs: Plugs) -> None:
+    edited = plugs.edit("alpha", 3)
+    ident = plugs.update()
+    plugs("reject", ident, reason="not yet")
+    plugs.rest()
+    plugs.sync()
+
+    decided = plugs("accept", ident)
+
+    assert (True, "published", "synced") == (decided.done, plugs.candidate(ident).status, plugs.standing()[1]["alpha"])
+    assert edited.replace("Line 11 ", "New line 11 ") == plugs.text()
+
+
+def test_who_turned_a_new_skill_down_may_have_it_after_all(plugs: Plugs) -> None:
+    plugs.release("1.1", gamma=document("gamma"))
+    [ident] = plugs.sync().opened
+    plugs("reject", ident)
+
+    decided = plugs("accept", ident)
+
+    assert (True, document("gamma"), "synced") == (decided.done, plugs.text("gamma"), plugs.standing()[1]["gamma"])
+
+
+def test_who_kept_a_skill_that_is_gone_upstream_may_let_it_go_after_all(plugs: Plugs) -> None:
+    plugs.release("1.1", beta=None)
+    [ident] = plugs.sync().opened
+    plugs("reject", ident)
+
+    decided = plugs("accept", ident)
+
+    assert (True, False) == (decided.done, plugs.working("beta").exists())
+
+
+def test_what_was_turned_down_and_is_no_longer_shipped_stays_so(plugs: Plugs) -> None:
+    ident = plugs.update()
+    plugs("reject", ident)
+    plugs.update("alpha", 2, version="1.2")
+
+    with pytest.raises(RefusedError) as refused:
+        plugs("accept", ident)
+
+    assert ("decided", "rejected") == (refused.value.code, plugs.candidate(ident).status)
