@@ -110,8 +110,8 @@ class Look:
         return found
 
     def _stamp(self, request: Request) -> str:
-        """Condense the stats of a folder of plugins; a project has too much in it that is none of theirs."""
-        return self.looks.stamp(request.location) if request.kind != "marketplace" else ""
+        """Condense the stats of a folder of plugins; one that the project lies in has too much in it that is none of theirs."""
+        return "" if f"{self.place.base}/".startswith(f"{request.location}/") else self.looks.stamp(request.location)
 
     def _is_same(self, plugin: Plugin, stamp: str, *, local: bool) -> bool:
         if not stamp or plugin.status == "missing":

@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fakes.plugs import document, mine
+import pytest
+from fakes.market import files_of, list_of, write
+from fakes.plugs import document, mine, yes
+
+from metier.mirroring import grounds, looking
+from metier.mirroring.comparing import as_noted
+from metier.supplying import places
 
 if TYPE_CHECKING:
     from fakes.plugs import Plugs
@@ -45,3 +51,20 @@ def test_a_new_skill_that_was_changed_on_its_desk_is_compared_from_what_its_plug
     assert mine("gamma", 2) == enabled.text("gamma")
     assert [("v0001", "", "plugin:kit"), ("v0002", "v0001", "user")] == enabled.versions("gamma")
     assert ((), "synced") == (again.opened, enabled.standing()[0])
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_marketplace_at_rest_is_known_by_its_stats_unless_the_project_lies_in_it(inside: bool, plugs: Plugs) -> None:
+    shop = plugs.project if inside else plugs.home / ".claude/plugins/marketplaces/shop"
+    write(shop, files_of("office", "pdf", at="o") | list_of({"name": "office", "source": "./o"}))
+    plugs("plugin_enable", "office@shop", consent=yes)
+    plugs.rest()
+
+    plugs.sync()
+
+    with plugs.open() as library:
+        place = places.place_of(library, user=False)
+        [plugin] = grounds.read(library, place).mirror.plugins
+        with looking.of(library, place) as looks:
+            seen = looks.seen("plugin office@shop", f"{looks.stamp(str(shop))} {as_noted(plugin)}")
+    assert seen is not inside
