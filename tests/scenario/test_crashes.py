@@ -6,7 +6,6 @@ working copy or in a revision, nothing is left lying about, and the audit log ho
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,20 +13,10 @@ import pytest
 from fakes.breaking import OPERATIONS, Operation, run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 FEWEST = 30
 """An operation with fewer steps than this was not watched."""
-
-
-MEMORY = Path("/dev/shm")
-"""Thousands of small worlds are made and thrown away: in memory where that can be."""
-
-
-@pytest.fixture
-def scratch(tmp_path: Path) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else tmp_path) as made:
-        yield Path(made)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)

@@ -7,7 +7,6 @@ about. `bench/plugins_safety.py` has every fault at every step.
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,17 +19,10 @@ from metier.errors import StoreError
 from metier.mirroring import grounds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 FEWEST = 20
 """A verb with fewer steps than this was not watched."""
-MEMORY = Path("/dev/shm")
-
-
-@pytest.fixture
-def scratch(tmp_path: Path) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else tmp_path) as made:
-        yield Path(made)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)

@@ -197,7 +197,7 @@ class Look:
             return None
         links = sourcing.links_in(picked)
         if links:
-            return Refusal(name, (f"Skill tree contains a symlink: {links[0]}",))  # BE-10
+            return Refusal(name, (sourcing.SYMLINK.format(links[0]),))
         binding, skill = plugin.binding(name), self.ledger.skills.get(name)
         key = f"skill {plugin.plugin_id} {name}"
         where = f"{source.request.location}/{picked.path}" if sourcing.is_local(source.request) else ""

@@ -189,7 +189,7 @@ def _laid(work: Workbench, ground: Ground, ledger: Ledger, plugin: Plugin, sourc
         return Refusal(name, (owned,))
     links = sourcing.links_in(picked)
     if links:
-        return Refusal(name, (f"Skill tree contains a symlink: {links[0]}",))
+        return Refusal(name, (sourcing.SYMLINK.format(links[0]),))
     laid = fetching.lay(work.library, work.desk, source, picked)
     if isinstance(laid, Refusal):
         return laid
