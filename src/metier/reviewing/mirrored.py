@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from metier.discover import disk
 from metier.errors import IntegrityError, RefusedError, StoreError, UsageError
-from metier.keeping import disk as keeping
 from metier.mirroring import grounds, publishing, syncing
 from metier.mirroring.publishing import Result
 from metier.mirroring.versioning import difference
@@ -24,7 +23,7 @@ from metier.supplies import Judged, Pin, Refusal
 from metier.supply.capabilities import gained
 from metier.supplying import applying, combining, deploying, landing, places, prospects, versions
 from metier.supplying.combining import Three
-from metier.supplying.merging import SHOWN, put_away
+from metier.supplying.merging import SHOWN, put, put_away
 from metier.supplying.unmerged import unmerged
 from metier.trust import disk as decisions
 
@@ -255,18 +254,12 @@ def desk_of(library: Library, candidate: Candidate) -> str:
 
 def _laid(library: Library, work: Workbench, ground: Ground, candidate: Candidate, three: Three) -> str:
     """Lay the desk, unless it is laid for just these trees: what was edited there stays."""
-    combined, hands = combining.combine(library, work.desk, three), places.hands_of(library)
+    combined = combining.combine(library, work.desk, three)
     ours = three.ours.digest if candidate.kind == "plugin_skill_update" else ""
     text = f"{candidate.id}\n{candidate.evidence.base_upstream_tree_hash}\n{ours}"
     own = blake2b(text.encode("utf-8", "surrogateescape"), digest_size=6).hexdigest()
     name = f"{candidate.skill}-{own}-{combined.digest.removeprefix('sha256:')[:SHOWN]}"
-    desk = f"{places.home_of(library)}/{DESKS}/{name}"
-    if disk.kind_of(desk) != disk.FOLDER:
-        try:
-            keeping.make(desk.rpartition("/")[0], library.home)
-            hands.move(combined.folder, desk)
-        except OSError as error:
-            raise StoreError(f"cannot lay out {desk}: {error.strerror or error}", hint="check the space there") from error
+    desk = put(library, combined.folder, f"{places.home_of(library)}/{DESKS}/{name}")
     if candidate.desk != name:
         _noted(library, work, ground, candidate._replace(desk=name, desk_on=ours))
     return desk

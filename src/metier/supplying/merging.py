@@ -142,13 +142,12 @@ def _shown(case: Case) -> Merging:
 def lay(case: Case, combined: Combined) -> tuple[str, Pending]:
     """Lay out a merge of the three versions where a person works on it; give the folder, and the note on that."""
     name = desk_name(case, combined.digest)
-    desk = put(case.bench.library, combined.folder, name)
+    desk = put(case.bench.library, combined.folder, f"{desks(case.bench.library)}/{name}")
     return desk, noted(case, name)
 
 
-def put(library: Library, folder: str, name: str) -> str:
-    """Move a folder from quarantine to the desks; one that is there already stays as it is."""
-    desk = f"{desks(library)}/{name}"
+def put(library: Library, folder: str, desk: str) -> str:
+    """Make a folder in quarantine a desk; one that is there already stays as it is, with what was made of it."""
     if disk.kind_of(desk) != disk.FOLDER:
         try:
             keeping.make(desk.rpartition("/")[0], library.home)

@@ -37,5 +37,5 @@ def rebased(case: Case) -> Case:
     if found.combined.conflicts:
         raise merging.apart(case.pin.name, desk)
     name = merging.desk_name(case, _WORKED_ON, f"\n{case.pending.desk}\n{found.combined.digest}")
-    merging.put(library, found.combined.folder, name)
+    merging.put(library, found.combined.folder, f"{merging.desks(library)}/{name}")
     return case._replace(pending=merging.noted(case, name))

@@ -6,12 +6,11 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.discover import disk
-from metier.errors import IntegrityError, StoreError
-from metier.keeping import disk as keeping
+from metier.errors import IntegrityError
 from metier.reviewing.drafted.records import Laid
 from metier.supplying import places
 from metier.supplying.combining import Three
-from metier.supplying.merging import SHOWN, is_untouched, put_away
+from metier.supplying.merging import SHOWN, is_untouched, put, put_away
 from metier.supplying.unmerged import unmerged
 
 if TYPE_CHECKING:
@@ -64,13 +63,7 @@ def lay(on: Bench, record: Record, three: Three, combined: Combined) -> Laid:
     digests = [on.kept(version) for version in three]
     own = blake2b("\n".join(digests).encode(), digest_size=6).hexdigest()
     name = f"draft-{record.id}-{own}-{combined.digest.removeprefix('sha256:')[:SHOWN]}"
-    path = f"{places.home_of(on.library)}/{FOLDER}/{name}"
-    if disk.kind_of(path) != disk.FOLDER:
-        try:
-            keeping.make(path.rpartition("/")[0], on.library.home)
-            places.hands_of(on.library).move(combined.folder, path)
-        except OSError as error:
-            raise StoreError(f"cannot lay out {path}: {error.strerror or error}", hint="check the space there") from error
+    put(on.library, combined.folder, f"{places.home_of(on.library)}/{FOLDER}/{name}")
     return Laid(name, *digests)
 
 
