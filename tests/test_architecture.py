@@ -24,7 +24,7 @@ MODULES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*
 
 WORLDLY = {"disk", "net", "db", "proc", "env", "watch"}
 """Modules named for what they touch. Doors, the composition root and the entry point touch the world as well."""
-WORLDLY_PLACES = ("cli/", "app.py", "wiring.py", "__main__.py")
+WORLDLY_PLACES = ("cli/", "mcp/", "app.py", "wiring.py", "__main__.py")
 OUTSIDE = {
     "asyncio", "ctypes", "fcntl", "getpass", "glob", "http", "io", "locale", "mmap", "multiprocessing", "os", "pathlib", "platform",
     "random", "secrets", "select", "shutil", "signal", "site", "socket", "sqlite3", "ssl", "subprocess", "tempfile", "threading",

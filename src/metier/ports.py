@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from metier.model import Card, Digest, Head, Key, Listing, Said
     from metier.offers import Draft, Package
+    from metier.runs import Cage, Call, Ended, Layer, Veto
     from metier.scan.rule import Hit, Rule
     from metier.supplies import Item, Origin, Request, Result
     from metier.wanted import Asked, Candidate, Floats, Text
@@ -202,17 +203,41 @@ class SecretStore(Protocol):
 
 
 class Sandbox(Protocol):
-    """Where a stranger's command may run. Without one, nothing is run."""
+    """Where a stranger's program may run. One that does not work refuses with `SandboxError`; nothing is run without it."""
 
-    def inline(self, command: str, folder: str, seconds: int) -> tuple[int, str]:
-        """Run one line of shell in a skill's folder; give its exit code and what it printed."""
+    def layers(self) -> Sequence[Layer]:
+        """Say what it is made of on this machine, and what is missing."""
+
+    def run(
+        self, cage: Cage, hear: Callable[[str, bytes], None], feed: Callable[[int], bytes] | None = None,
+        stopped: Callable[[], bool] = ...,
+    ) -> Ended:  # fmt: skip
+        """Run a program to its end, with nothing of it left behind, whatever happens.
+
+        `hear` gets what it prints as it comes: `out` or `err`, and the bytes. `feed` gives up to so many bytes for its standard
+        input, and none at the end. `stopped` is asked often whether to end it now.
+        """
 
 
 class Runner(Protocol):
-    """Runs a skill's script. Without one, running is refused."""
+    """Runs a skill's script in the place of metier's own: for a host that has a sandbox of another kind."""
 
     def run(self, card: Card, script: str, arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[int, str]:
         """Run a script of a skill; give its exit code and what it printed."""
+
+
+class Hook(Protocol):
+    """Told before and after a code skill is called; it may say no (CO-19)."""
+
+    @property
+    def name(self) -> str:
+        """What people know it by."""
+
+    def before(self, call: Call) -> Call | Veto:
+        """Give the call as it is, or with another task or context, or a reason why it must not be made."""
+
+    def after(self, call: Call, result: str) -> str:
+        """Give the result, or another text in its place."""
 
 
 class Drafts(Protocol):

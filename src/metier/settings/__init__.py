@@ -9,7 +9,7 @@ from metier.closest import closest
 from metier.errors import ConfigError
 from metier.light import TYPE_CHECKING, NamedTuple
 from metier.model import SCOPES, Limits, Problem
-from metier.settings.tables import MOST_WEIGHT, PROMPT_ORDER, Managing, Plugging, Prompting, Routing, Supply
+from metier.settings.tables import MOST_WEIGHT, PROMPT_ORDER, Managing, Plugging, Prompting, Routing, Running, Serving, Supply
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 else:
     Layer = str
 
-__all__ = ["ELSEWHERE", "MOST_WEIGHT", "PROMPT_ORDER", "Layer", "Managing", "Plugging", "Prompting", "Routing", "Rule", "Settings",
-           "Source", "Supply", "known_keys", "merge", "place_of", "wrong"]  # fmt: skip
+__all__ = ["ELSEWHERE", "MOST_WEIGHT", "PROMPT_ORDER", "Layer", "Managing", "Plugging", "Prompting", "Routing", "Rule", "Running",
+           "Serving", "Settings", "Source", "Supply", "known_keys", "merge", "place_of", "wrong"]  # fmt: skip
 
 
 class Rule(NamedTuple):
@@ -76,13 +76,16 @@ class Settings(NamedTuple):
     route: Routing = Routing()
     supply: Supply = Supply()
     plugins: Plugging = Plugging()
+    run: Running = Running()
+    mcp: Serving = Serving()
     usage: bool = True
     """Whether it is counted, on this machine alone, how often each skill is used."""
 
 
 _TOP = ("external_dirs", "root_markers", "precedence", "on_collision", "hide_unready", "allow_without_frontmatter",
         "host_platform", "environments", "tools", "toolsets", "skills", "limits", "trust", "scan", "prompt", "secrets",
-        "inline_shell", "skill_values", "mcp_servers", "manage", "route", "supply", "plugins", "usage")  # fmt: skip
+        "inline_shell", "skill_values", "mcp_servers", "manage", "route", "supply", "plugins", "run",
+        "mcp", "usage")  # fmt: skip
 _SCAN = ("rules",)
 _SKILLS = ("disabled", "platform_disabled", "config")
 _RULE = ("path", "name", "enabled")
@@ -314,6 +317,13 @@ _TABLES: dict[str, dict[str, Any]] = {
                "bundled": _flag, "download_bytes": _number, "unpacked_bytes": _number, "file_bytes": _number, "files": _number,
                "ratio": _number, "redirects": _number, "seconds": _number, "search_seconds": _number},
     "plugins": {"sources": _words, "wait_seconds": _number},
+    "run": {"allow_unsandboxed": _flag, "network": _one_of("never", "trusted", "declared"), "reads": _words, "writes": _words,
+            "secrets": _one_of("environment", "file"), "interpreters": _words, "dependencies": _one_of("ask", "allow", "never"),
+            "packages_from": _text, "in_process": _words, "auto": _words, "hook_ms": _number, "seconds": _number,
+            "memory_bytes": _number, "processes": _number, "output_bytes": _number, "scratch_bytes": _number,
+            "file_bytes": _number},
+    "mcp": {"run": _flag, "destructive": _flag, "code": _flag, "allowed": _words, "blocked": _words, "http_blocked": _words,
+            "scripts": _flag, "ttl_ms": _number, "seconds": _number},
 }  # fmt: skip
 _READERS: dict[str, Any] = {
     "external_dirs": _words, "root_markers": _words, "precedence": _scopes, "on_collision": _collision,

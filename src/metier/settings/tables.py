@@ -98,3 +98,59 @@ class Plugging(NamedTuple):
     """Folders and repositories with plugins or marketplaces, written as for `add`."""
     wait_seconds: int = 10
     """How long a change waits while another process changes skills (BE-1)."""
+
+
+class Running(NamedTuple):
+    """What scripts of skills may do at most, and under which conditions. No project's file changes any of it."""
+
+    allow_unsandboxed: bool = False
+    """Whether `--unsandboxed` exists (decision 24)."""
+    network: str = "never"
+    """Which skills that declare it reach the network: `never` (only a yes to one run), `trusted` ones, or all, `declared`."""
+    reads: tuple[str, ...] = ()
+    """Folders that skills may read where they declare it."""
+    writes: tuple[str, ...] = ()
+    """Folders that skills may change where they declare it."""
+    secrets: str = "environment"
+    """How a secret reaches a script: as a variable, or as a `file` whose name stands in the variable NAME_FILE."""
+    interpreters: tuple[str, ...] = ()
+    """Programs that a script's first line may name, beyond those that metier knows."""
+    dependencies: str = "ask"
+    """Whether what a Python script declares (PEP 723) is installed: after a yes to `ask`, `allow`, or `never`."""
+    packages_from: str = ""
+    """Where such dependencies come from: an index, or a folder of wheels; nothing means PyPI."""
+    in_process: tuple[str, ...] = ()
+    """Trust levels whose code skills run inside this very process: `builtin`, `trusted`."""
+    auto: tuple[str, ...] = ()
+    """Code skills that a message alone may set off (CO-20)."""
+    hook_ms: int = 500
+    """How long a hook may take (CO-19)."""
+    seconds: int = 120
+    memory_bytes: int = 1024 * 1024 * 1024
+    processes: int = 64
+    output_bytes: int = 4 * 1024 * 1024
+    scratch_bytes: int = 256 * 1024 * 1024
+    file_bytes: int = 256 * 1024 * 1024
+
+
+class Serving(NamedTuple):
+    """What agents get over MCP (CO-21). No project's file changes any of it."""
+
+    run: bool = False
+    """Whether the tool `run_skill_script` is there at all."""
+    destructive: bool = False
+    """Whether destructive code skills may be run by it."""
+    code: bool = False
+    """Whether code skills that say nothing about it are shown to agents; one that says no never is."""
+    allowed: tuple[str, ...] = ()
+    """Code skills that are shown although they say nothing about it."""
+    blocked: tuple[str, ...] = ()
+    """Skills that no agent gets."""
+    http_blocked: tuple[str, ...] = ()
+    """Skills that no agent gets over HTTP, beyond those that none ever does."""
+    scripts: bool = True
+    """Whether skills with scripts are shown where scripts cannot be run."""
+    ttl_ms: int = 5_000
+    """How long a client may take a listing for current without asking."""
+    seconds: int = 30
+    """How long one call of a skill may take."""

@@ -1,0 +1,314 @@
+"""How bubblewrap is told what a cage is: one list of arguments. Pure.
+
+What is resolved when. bwrap turns every source into a real path when it starts, and mounts that path a little later; who can
+change the folders above it may swap it in between. So a source may be the descriptor of what was looked at, opened with O_PATH
+and written `/proc/self/fd/N`: a bwrap that has `--bind-fd` mounts it, compares device and inode with the descriptor, and closes
+it. Any other would leave it open in the program, which could walk from it to the machine's root: there it is refused. Then, and
+for the targets, whoever starts bwrap can compare: it waits at `block` once every mount is laid, and `/proc/PID/root` shows them
+before the first instruction of the program.
+
+Descriptors. bwrap closes none that it has no use for, so it inherits 0 to 2, those of `Pipes`, and those that sources name, and no
+others. It closes `seccomp`, `files`, `environment` and the sources once they are read, `info` and `block` once they are used;
+`report`, the end of a pipe, stays open in the program, which finds its number in METIER_REPORT.
+"""
+
+from __future__ import annotations
+
+from posixpath import normpath
+from typing import TYPE_CHECKING, NamedTuple
+
+from metier.errors import SandboxError
+from metier.runs import HOME, MIB, SCRATCH, SECRETS, SKILL, Cage, Given
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from metier.runs import Mount
+
+USER = 1000
+"""Who a script is inside. Not 65534: as that appears what belongs to strangers, and git and ssh would take it for their own."""
+HELD = "/proc/self/fd/"
+"""How the source of a mount begins that is a descriptor."""
+ROOT_NAMES = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
+"""What belongs to /usr but stands beside it, as links or as folders, by system."""
+ETC_NAMES = (
+    "/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/os-release", "/etc/protocols", "/etc/services",
+    "/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/tls/cert.pem",
+    "/etc/pki/tls/openssl.cnf", "/etc/pki/ca-trust/extracted", "/etc/ca-certificates/extracted", "/etc/crypto-policies",
+)  # fmt: skip
+"""What may be read of /etc. Never /etc/ssl or /etc/pki whole: private keys lie in them, and to root's own runs they would open."""
+RESOLVER = "/etc/resolv.conf"
+PROC_NAMES = (
+    "/proc/kcore", "/proc/keys", "/proc/key-users", "/proc/timer_list", "/proc/sched_debug", "/proc/latency_stats",
+    "/proc/slabinfo", "/proc/pagetypeinfo", "/proc/vmallocinfo", "/proc/kpagecount", "/proc/kpageflags", "/proc/kpagecgroup",
+    "/proc/kallsyms", "/proc/modules", "/proc/config.gz",
+)  # fmt: skip
+"""What /proc tells of the whole machine that helps nobody but an attacker; much of it opens to root's own runs alone."""
+_NOWHERE = "/nonexistent:/bin/false"
+_PASSWD = f"root:x:0:0::{_NOWHERE}\nskill:x:{USER}:{USER}::{HOME}:/bin/sh\nnobody:x:65534:65534::{_NOWHERE}\n"
+_GROUP = f"root:x:0:\nskill:x:{USER}:\nnogroup:x:65534:\n"
+_HOSTS = "127.0.0.1 localhost skill\n::1 localhost skill\n"
+_SWITCH = "passwd: files\ngroup: files\nhosts: files dns\nnetworks: files\nprotocols: files\nservices: files\n"
+_TEXTS = tuple(
+    Given(f"/etc/{name}", text.encode())
+    for name, text in (("passwd", _PASSWD), ("group", _GROUP), ("hosts", _HOSTS), ("nsswitch.conf", _SWITCH))
+)
+_TMP, _VAR_TMP, _SHM = "/tmp", "/var/tmp", "/dev/shm"  # noqa: S108 - the sandbox's own
+_LAID = (
+    "/usr", "/proc", "/dev", "/sys", _TMP, _VAR_TMP, SCRATCH, HOME, SECRETS, RESOLVER, "/etc/ld.so.preload",
+    *ROOT_NAMES, *ETC_NAMES, *(text.target for text in _TEXTS),
+)  # fmt: skip
+"""What the sandbox lays itself: no mount may stand in its place, or above it."""
+_OPEN = (_TMP, SCRATCH, HOME, "/usr/local", "/usr/share", "/nix/store", "/gnu/store")
+"""Below these a mount may stand all the same: an environment that lies in /tmp, say, is seen where it is."""
+_LOADER = ("LD_", "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "NLSPATH", "MALLOC_", "RESOLV_HOST_CONF", "HOSTALIASES")
+"""Variables that would act on bwrap itself, out here, if it inherited them."""
+_ARGUMENTS = 8_000
+"""bwrap counts up to 9,000 arguments, its own and the program's."""
+_SHARED = 64 * MIB
+
+
+class System(NamedTuple):
+    """What the host's root looks like."""
+
+    bwrap: str
+    version: tuple[int, ...] = ()
+    setuid: bool = False
+    """Whether bwrap is; with no new privileges set before it starts, that gives it nothing."""
+    options: frozenset[str] = frozenset()
+    """The options that it knows: what a distribution has added to an old version counts, not the number."""
+    roots: tuple[tuple[str, str], ...] = ()
+    """Those of ROOT_NAMES that exist: where one is a link to; nothing for a folder."""
+    etc: tuple[tuple[str, str], ...] = ()
+    """The same for ETC_NAMES and the resolver's file."""
+    masked: tuple[str, ...] = ()
+    """Those of PROC_NAMES that this user could read."""
+
+
+class Pipes(NamedTuple):
+    """Descriptors that bwrap inherits, by their numbers there."""
+
+    info: int
+    block: int
+    seccomp: int
+    files: tuple[int, ...] = ()
+    """One for each of `texts(cage)` and then of `cage.files`, in that order, at its beginning."""
+    report: int = -1
+    environment: int = -1
+    """What `variables(cage)` gives, at its beginning: bwrap then needs no environment itself. -1 where it inherits the cage's."""
+
+
+def arguments(cage: Cage, system: System, pipes: Pipes) -> list[str]:
+    """Give the whole command line. No value of a variable and no byte of a file is ever in it: anyone may read it."""
+    check(cage)
+    _check_variables(cage, inherited=pipes.environment < 0)
+    if len(pipes.files) != len(texts(cage)) + len(cage.files):
+        raise SandboxError("the sandbox was given the wrong number of files", code="sandbox-mount")
+    return [
+        system.bwrap,
+        *_apart(cage, system),
+        *(("--args", str(pipes.environment)) if pipes.environment >= 0 else ()),
+        *_base(cage, system),
+        *_spaces(cage),
+        *_mounts(cage.mounts, system),
+        *_files(cage, pipes),
+        *("--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/"),
+        *("--chdir", cage.folder),
+        *("--seccomp", str(pipes.seccomp), "--info-fd", str(pipes.info), "--block-fd", str(pipes.block)),
+        *("--", *cage.command),
+    ]
+
+
+def texts(cage: Cage) -> tuple[Given, ...]:  # noqa: ARG001 - the same for every cage, as long as none is given users of its own
+    """Give the files of /etc that are made up; those of the cage itself follow them."""
+    return _TEXTS
+
+
+def variables(cage: Cage) -> bytes:
+    """Give the environment as bwrap reads it from a descriptor, so that it stands in no process's list of arguments."""
+    words = ["--clearenv", *(word for name, value in cage.environment for word in ("--setenv", name, value))]
+    return "".join(f"{word}\0" for word in words).encode("utf-8", "surrogateescape")
+
+
+def _apart(cage: Cage, system: System) -> Iterator[str]:
+    """Give the namespaces, and what is taken away. As root too: a user namespace is what makes root nobody out here."""
+    yield from ("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try")
+    if not cage.network:
+        yield "--unshare-net"
+    # A session of its own has no terminal that keys could be pushed into.
+    yield from ("--new-session", "--die-with-parent", "--hostname", "skill")
+    yield from ("--uid", str(USER), "--gid", str(USER), "--cap-drop", "ALL")
+    if "--disable-userns" in system.options:
+        # The filter refuses new user namespaces as well; this holds without it.
+        yield from ("--disable-userns", "--assert-userns-disabled")
+
+
+def _base(cage: Cage, system: System) -> Iterator[str]:
+    yield from ("--ro-bind", "/usr", "/usr")
+    for path, aim in (*system.roots, *system.etc):
+        if path == RESOLVER and not cage.network:
+            continue
+        yield from ("--symlink", aim, path) if aim else ("--ro-bind", path, path)
+    yield from ("--proc", "/proc")
+    for path in system.masked:
+        # A device on a mount without devices: opening it is refused.
+        yield from ("--ro-bind", "/dev/null", path)
+    yield from ("--dev", "/dev")
+
+
+def _spaces(cage: Cage) -> Iterator[str]:
+    """Give the folders that can be written to. Each has a size: an unlimited one is the machine's memory."""
+    size = cage.bounds.scratch_bytes
+    for path, mode, room in (
+        (SCRATCH, "0700", size),
+        (HOME, "0700", size),
+        (_TMP, "1777", size),
+        (_SHM, "1777", min(size, _SHARED)),
+    ):
+        yield from ("--perms", mode, "--size", str(max(room, 4096)), "--tmpfs", path)
+    yield from ("--symlink", _TMP, _VAR_TMP, "--perms", "0700", "--dir", SECRETS)
+
+
+def _mounts(mounts: Iterable[Mount], system: System) -> Iterator[str]:
+    """Give the mounts of the plan, those outside before those inside them: a folder to read stays so in one to change."""
+    for mount in sorted(mounts, key=lambda one: one.target.split("/")):
+        option = "--bind" if mount.writable else "--ro-bind"
+        held = mount.source.removeprefix(HELD)
+        if held == mount.source:
+            yield from (option, mount.source, mount.target)
+        elif f"{option}-fd" in system.options:
+            yield from (f"{option}-fd", held, mount.target)
+        else:
+            raise SandboxError(f"{system.bwrap} cannot mount a descriptor: it has no {option}-fd", code="sandbox-mount")
+
+
+def _files(cage: Cage, pipes: Pipes) -> Iterator[str]:
+    for number, (given, mode) in zip(
+        pipes.files, [*((one, "0444") for one in texts(cage)), *((one, "0400") for one in cage.files)], strict=True
+    ):
+        # On the root, which is read-only in the end, a copy will do; in a folder of the script's own only a mount stays as it is.
+        option = "--ro-bind-data" if given.target.startswith((f"{SCRATCH}/", f"{HOME}/", f"{_TMP}/")) else "--file"
+        yield from ("--perms", mode, option, str(number), given.target)
+
+
+def check(cage: Cage) -> None:
+    """Refuse what bwrap would take for something else, or fail at: before a source is opened, and once more in `arguments`."""
+    _check_command(cage)
+    seen: set[str] = set()
+    for mount in cage.mounts:
+        _check_source(mount.source)
+        _check_target(mount.target, seen)
+        # A skill's folder is full of what strangers wrote: a link in it would lead bwrap astray.
+        if mount.target.startswith(f"{SKILL}/"):
+            raise SandboxError(f"nothing can be mounted at {mount.target}: that is inside the skill", code="sandbox-mount")
+    for given in cage.files:
+        below = given.target.startswith(f"{SECRETS}/") and given.target.count("/") == SECRETS.count("/") + 1
+        _check_target(given.target, seen, laid=not below)
+        # What lies in a mount may be a link, and bwrap would make the file on this machine, where that leads.
+        if any(given.target.startswith(f"{mount.target}/") for mount in cage.mounts):
+            raise SandboxError(f"no file can be given at {given.target}: that is inside what is mounted", code="sandbox-mount")
+
+
+def _check_command(cage: Cage) -> None:
+    if not cage.command or not cage.command[0]:
+        raise SandboxError("there is no program to run", code="sandbox-command")
+    if len(cage.command) > _ARGUMENTS:
+        raise SandboxError(f"{len(cage.command):,} arguments are more than a sandbox takes", code="sandbox-command",
+                           hint=f"at most {_ARGUMENTS:,}; put long lists into a file")  # fmt: skip
+    if not all(map(_plain, cage.command)):
+        raise SandboxError("an argument of the program holds what no argument can: a NUL, or half a character",
+                           code="sandbox-command")  # fmt: skip
+    if not _absolute(cage.folder):
+        raise SandboxError(f"{cage.folder!r} is no folder to start in", code="sandbox-command")
+
+
+def _check_variables(cage: Cage, *, inherited: bool) -> None:
+    for name, value in cage.environment:
+        if not name or "=" in name or not _plain(name) or not _plain(value):
+            raise SandboxError(f"{name!r} is no variable that a program can be given", code="sandbox-variable")
+        if inherited and name.startswith(_LOADER):
+            raise SandboxError(f"the variable {name} would act outside the sandbox", code="sandbox-variable")
+
+
+def _check_source(source: str) -> None:
+    held = source.removeprefix(HELD)
+    if not _absolute(source):
+        raise SandboxError(f"{source!r} cannot be mounted: not a plain absolute path", code="sandbox-mount")
+    if held != source:
+        plain = held.isascii() and held.isdigit() and len(held) < 10
+    else:
+        # What the kernel shows of itself and of other processes is no folder, and a device is no file.
+        plain = not f"{source}/".startswith(("/proc/", "/sys/", "/dev/"))
+    if not plain:
+        raise SandboxError(f"{source} cannot be mounted: it belongs to the system", code="sandbox-mount")
+
+
+def _check_target(target: str, seen: set[str], *, laid: bool = True) -> None:
+    if not _absolute(target):
+        raise SandboxError(f"nothing can be mounted at {target!r}: not a plain absolute path", code="sandbox-mount")
+    if target in seen:
+        raise SandboxError(f"two things would be mounted at {target}", code="sandbox-mount")
+    seen.add(target)
+    below = any(target.startswith(f"{one}/") for one in _LAID)
+    inside = laid and below and not any(target.startswith(f"{one}/") for one in _OPEN)
+    if inside or any(one == target or one.startswith(f"{target.rstrip('/')}/") for one in _LAID):
+        raise SandboxError(f"nothing can be mounted at {target}: the sandbox has that place itself", code="sandbox-mount",
+                           hint="lend a folder below it, or one elsewhere")  # fmt: skip
+
+
+def _absolute(path: str) -> bool:
+    return path.startswith("/") and not path.startswith("//") and normpath(path) == path and _plain(path) and len(path) < 4000
+
+
+def _plain(text: str) -> bool:
+    """Tell whether the system can be handed a text at all."""
+    try:
+        return b"\0" not in text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return False
+
+
+def shown(cage: Cage) -> list[str]:
+    """Say what a cage is in plain words, for a person who has to agree; no value of a variable is among them."""
+    bounds = cage.bounds
+    reads = [_seen(mount) for mount in cage.mounts if not mount.writable]
+    changes = [_seen(mount) for mount in cage.mounts if mount.writable]
+    secrets = sorted(given.target for given in cage.files if given.target.startswith(f"{SECRETS}/"))
+    others = sorted(given.target for given in cage.files if not given.target.startswith(f"{SECRETS}/"))
+    return [
+        f"runs: {' '.join(map(_quoted, cage.command))}",
+        f"in the folder: {_quoted(cage.folder)}",
+        *(f"reads: {one}" for one in ("the system's own programs and libraries (/usr)", *sorted(reads))),
+        *(f"changes: {one}" for one in ("only folders of its own, which are gone afterwards", *sorted(changes))[bool(changes) :]),
+        f"network: {'all that this machine reaches' if cage.network else 'none'}",
+        f"variables: {', '.join(sorted(_quoted(name) for name, _value in cage.environment)) or 'none'}",
+        f"secrets as files: {', '.join(map(_quoted, secrets)) or 'none'}",
+        *(f"is given the file: {_quoted(one)}" for one in others),
+        f"time: {_span(bounds.seconds)}",
+        f"memory: {_size(bounds.memory_bytes)}",
+        f"processes: {bounds.processes:,}",
+        f"output: {_size(bounds.output_bytes)}",
+        f"files: {_size(bounds.scratch_bytes)} in all in each of its folders, {_size(bounds.file_bytes)} in one file",
+    ]
+
+
+def _seen(mount: Mount) -> str:
+    return _quoted(mount.source) if mount.source == mount.target else f"{_quoted(mount.source)}, seen as {_quoted(mount.target)}"
+
+
+def _quoted(text: str) -> str:
+    """Show a word as it is where it is plain, and in quotes, with what steers a terminal made visible, where it is not."""
+    return text if text and text.isprintable() and " " not in text else repr(text)
+
+
+def _size(count: int) -> str:
+    for unit, name in ((1024 * MIB, "GiB"), (MIB, "MiB"), (1024, "KiB")):
+        if count >= unit:
+            return f"{count / unit:.1f}".removesuffix(".0") + f" {name}"
+    return f"{count} bytes"
+
+
+def _span(seconds: int) -> str:
+    minutes, rest = divmod(seconds, 60)
+    parts = [f"{many} {name}{'' if many == 1 else 's'}" for many, name in ((minutes, "minute"), (rest, "second")) if many]
+    return " ".join(parts) or "0 seconds"

@@ -1,0 +1,1 @@
+"""One bubblewrap at work."""

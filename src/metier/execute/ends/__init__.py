@@ -1,0 +1,1 @@
+"""The descriptors that one run holds."""

@@ -1,0 +1,87 @@
+"""The descriptors that one run holds: made through one object, closed by it, whatever happens."""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING
+
+from metier.errors import SandboxError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+class Ends:
+    """Every pipe, file in memory and folder that a run has open. Leaving the `with` block closes what is left."""
+
+    def __init__(self) -> None:
+        """Hold nothing yet."""
+        self._open: set[int] = set()
+
+    def __enter__(self) -> Ends:
+        """Use it in a `with` block."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close everything."""
+        self.shut(*self._open)
+
+    def pipe(self) -> tuple[int, int]:
+        """Make a pipe: where to read, where to write. Reading never waits; who reads asks first whether there is something."""
+        reader, writer = os.pipe()
+        self._open |= {reader, writer}
+        os.set_blocking(reader, False)
+        return reader, writer
+
+    def inlet(self) -> tuple[int, int]:
+        """Make a pipe whose reading end is for another process, and waits."""
+        reader, writer = os.pipe()
+        self._open |= {reader, writer}
+        return reader, writer
+
+    def lock(self) -> tuple[int, int]:
+        """Make a pipe that lets a reader wait for a byte, and for nothing else.
+
+        A common pipe also ends the waiting when its last writer is gone. This reading end counts as a writer itself, so that a
+        process that waits at it goes on waiting when the one that should let it go has died.
+        """
+        reader, writer = self.inlet()
+        both = self.keep(os.open(f"/proc/self/fd/{reader}", os.O_RDWR))
+        self.shut(reader)
+        return both, writer
+
+    def text(self, data: bytes) -> int:
+        """Make a file of bytes that lies nowhere, open at its beginning."""
+        number = self.keep(os.memfd_create("metier"))
+        left = memoryview(data)
+        while left:
+            left = left[os.write(number, left) :]
+        os.lseek(number, 0, os.SEEK_SET)
+        return number
+
+    def place(self, path: str, *, real: bool = False) -> int:
+        """Hold on to a file or folder as it is now: what later stands under its name is another one.
+
+        With `real` there was no link in the path when it was decided on; one that is there now leads to something else.
+        """
+        try:
+            number = self.keep(os.open(path, os.O_PATH | os.O_NOFOLLOW))
+            link, found = stat.S_ISLNK(os.fstat(number).st_mode), os.readlink(f"/proc/self/fd/{number}")
+        except OSError as error:
+            raise SandboxError(f"{path} cannot be lent to the script: {error.strerror}", code="sandbox-mount") from error
+        if link or (real and found != path):
+            raise SandboxError(f"{path} is not what it was: it leads elsewhere now", code="sandbox-mount", hint="say it again")
+        return number
+
+    def keep(self, number: int) -> int:
+        """Close this one too at the end."""
+        self._open.add(number)
+        return number
+
+    def shut(self, *numbers: int) -> None:
+        """Close some now; one that is closed already is left alone."""
+        for number in numbers:
+            if number in self._open:
+                self._open.discard(number)
+                os.close(number)

@@ -1,0 +1,1 @@
+"""What a program gets on its standard input."""

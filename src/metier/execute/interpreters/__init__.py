@@ -1,0 +1,114 @@
+"""Which programs read scripts, with which arguments, and what of their installation a script may see. Pure; `env` looks for them.
+
+A script's first line is the author's. Its options are kept, because scripts rely on them (`bash -eu`, `perl -w`), and can do
+nothing that the script itself could not; but only where all of its arguments are options. A word that is none would be a file or
+a command, and its meaning would shift with the script's path behind it.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from metier.runs import Mount
+
+PYTHON_OPTIONS = ("-s", "-B", "-u")
+"""No packages of the user's own, no compiled files beside a script, and output as it comes.
+
+Not `-I`: a script imports what lies beside it, and would no longer find it.
+"""
+KNOWN: dict[str, tuple[str, ...]] = {
+    "sh": (), "bash": (), "zsh": (), "node": (), "deno": ("run", "--allow-all"), "bun": (), "ruby": (), "perl": (), "php": (),
+    "Rscript": (), "lua": (),
+}  # fmt: skip
+"""Programs that may read a script without being named in configuration, and what each needs said first.
+
+What Deno would ask about, the sandbox has decided already.
+"""
+PYTHONS = frozenset({"python", "python3"})
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
+"""What every sandbox shows."""
+TOGETHER = ("/home/linuxbrew/.linuxbrew",)
+"""Folders whose programs need libraries from all over them."""
+SHIMS = frozenset({"asdf", "mise", "proto-shim", "rtx", "snap", "volta-shim"})
+"""Programs that go by many names and pick a version; what they pick from is not there inside."""
+MOST_OPTIONS, MOST_OPTION = 8, 128
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
+
+
+class Interpreter(NamedTuple):
+    """A program that reads scripts, as it is called inside a sandbox."""
+
+    command: tuple[str, ...]
+    """Its path inside, and the arguments that stand before the script."""
+    mounts: tuple[Mount, ...]
+    """What it needs beyond the system's own programs and libraries."""
+
+
+def is_name(name: str) -> bool:
+    """Tell whether this can be the name of a program."""
+    return _NAME.fullmatch(name) is not None
+
+
+def is_python(name: str, version: tuple[int, ...]) -> bool:
+    """Tell whether the interpreter that metier itself runs on is meant."""
+    return name in PYTHONS or name == f"python{version[0]}.{version[1]}"
+
+
+def options_of(head: bytes, name: str) -> tuple[str, ...]:
+    """Give the options that a script's first line has for a program; none where it names another, or says more than options."""
+    words = _words(head)
+    if not words or words[0].rpartition("/")[2] != name or name == "deno":
+        return ()
+    options = tuple(words[1:])
+    plain = all(word.startswith("-") and word.isascii() and word.isprintable() and len(word) <= MOST_OPTION for word in options)
+    return options if plain and len(options) <= MOST_OPTIONS else ()
+
+
+def _words(head: bytes) -> list[str]:
+    """Give the program of a first line and its arguments, without `env` and what that is told."""
+    first = head.partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
+    if not first.startswith("#!"):
+        return []
+    try:
+        words = shlex.split(first[2:])
+    except ValueError:
+        return []
+    if not words or words[0].rpartition("/")[2] != "env":
+        return words
+    rest = words[1:]
+    while rest and (rest[0].startswith("-") or "=" in rest[0]):
+        rest = rest[1:]
+    return rest
+
+
+def is_system(path: str) -> bool:
+    """Tell whether every sandbox shows a path."""
+    return any(inside(path, folder) for folder in SYSTEM)
+
+
+def prefix_of(program: str, home: str, private: Iterable[str] = ()) -> str:
+    """Give the folder that a program was installed into: where its `bin` lies. Nothing when that holds more than an installation.
+
+    That is so for `/` and what lies in it (`/opt`), the home folder and all above it, hidden folders in it (`~/.local` holds keys,
+    `~/.cargo` a token), and whatever else is private.
+    """
+    whole = next((folder for folder in TOGETHER if inside(program, folder)), "")
+    folder, _slash, bin_ = program.rpartition("/")[0].rpartition("/")
+    prefix = whole or (folder if bin_ in {"bin", "sbin"} else "")
+    kept = [path for path in (home, *private) if path]
+    too_much = (
+        prefix.count("/") < 2
+        or any(inside(path, prefix) or (path != home and inside(prefix, path)) for path in kept)
+        or (home and prefix.rpartition("/")[0] == home and prefix.rpartition("/")[2].startswith("."))
+    )
+    return "" if too_much else prefix
+
+
+def inside(path: str, folder: str) -> bool:
+    """Tell whether a path is a folder, or lies in it."""
+    return path == folder or path.startswith(f"{folder.rstrip('/')}/")

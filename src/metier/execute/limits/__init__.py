@@ -1,0 +1,1 @@
+"""The kernel's limits on a process that has not begun yet."""

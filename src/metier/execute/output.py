@@ -1,0 +1,158 @@
+"""Makes what a script prints fit to be shown: text, without the values that it was lent, without power over a terminal. Pure.
+
+Each stream of a script has a cleaner of its own. What comes out does not depend on how the bytes were cut into pieces, and
+nothing is kept waiting but the beginning of what may yet turn out to be a secret.
+
+What steers a terminal is **removed** where honest programs use it, whole: colours, titles, links. A sequence that is not finished
+ends with its line at the latest, so it hides nothing that follows. A control character by itself is **shown** as its picture (`␈`
+for a backspace), so that nobody hides text by rubbing it out. A return of the carriage becomes a new line: nothing that was shown
+is written over. Marks that turn the direction of text, and characters that only machines read, are removed: what is left stands
+in the order in which it was written.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import TYPE_CHECKING
+
+from metier.execute.veil import Veil
+from metier.secrets.masking import GUESSED, forms_of
+from metier.standard.unseen import BIDI
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_PICTURES = 0x2400
+"""Where Unicode has a picture of each control character."""
+_MACHINES = "\u206a-\u206f\ufff9-\ufffb\U000e0000-\U000e0fff"
+"""Old marks that change what follows, notes between the lines, and the tags that spell text which nobody sees."""
+_ODD = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029{BIDI}{_MACHINES}]")
+_UNSEEN = re.compile(f"[{BIDI}{_MACHINES}]")
+_LINES = frozenset("\x85\u2028\u2029")
+"""Other ways to begin a new line."""
+_STRINGS = frozenset("\x90\x98\x9d\x9e\x9f")
+"""DCS, SOS, OSC, PM and APC: what follows is for the terminal, up to an end."""
+_AFTER_ESCAPE = {"[": "csi", "]": "string", "P": "string", "X": "string", "^": "string", "_": "string"}
+_PARAMETERS = re.compile(r"[\x20-\x3f]*")
+_BETWEEN = re.compile(r"[\x20-\x2f]*")
+_STRING_ENDS = re.compile("[\x07\x18\x1a\x1b\x9c\r\n]")
+
+
+class Cleaner:
+    """Cleans one stream of bytes as it comes."""
+
+    def __init__(self, secrets: Mapping[str, str]) -> None:
+        """Take out these values, by the names of their variables."""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._terminal = Terminal()
+        self._veil = Veil(_shown_forms(secrets))
+
+    def feed(self, data: bytes) -> str:
+        """Give what can be shown by now."""
+        return self._veil.feed(self._terminal.feed(self._decoder.decode(data)))
+
+    def finish(self) -> str:
+        """Give the rest, at the end of the stream."""
+        rest = self._veil.feed(self._terminal.feed(self._decoder.decode(b"", final=True)))
+        return rest + self._veil.finish()
+
+
+def plain(text: str) -> str:
+    """Give a whole text without power over a terminal."""
+    return Terminal().feed(text)
+
+
+def _shown_forms(secrets: Mapping[str, str]) -> dict[str, str]:
+    """Give each form of each value as it would stand in clean text, with the variable's name."""
+    found: dict[str, str] = {}
+    for name, value in secrets.items():
+        for form in forms_of(value) if len(value) >= GUESSED else ():
+            shown = plain(_as_decoded(form))
+            if len(shown) >= GUESSED:
+                found.setdefault(shown, plain(name))
+    return found
+
+
+def _as_decoded(form: str) -> str:
+    """Give a value as its bytes are read again where they are no text."""
+    try:
+        data = form.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        data = form.encode("utf-8", "surrogatepass")
+    return data.decode("utf-8", "replace")
+
+
+class Terminal:
+    """Takes what steers a terminal out of text that comes in pieces."""
+
+    def __init__(self) -> None:
+        """Begin outside any sequence."""
+        self._state = ""
+        """Which sequence is not finished: `escape`, `between`, `csi` or `string`."""
+        self._returned = False
+        """Whether the last character was a return, which already became a new line."""
+
+    def feed(self, text: str) -> str:
+        """Give the text without sequences and control characters."""
+        out: list[str] = []
+        at = 0
+        while at < len(text):
+            at = self._text(text, at, out) if not self._state else self._sequence(text, at)
+        return "".join(out)
+
+    def _text(self, text: str, at: int, out: list[str]) -> int:
+        if self._returned:
+            self._returned = text[at] == "\r"
+            if text[at] in "\r\n":
+                return at + 1
+        odd = _ODD.search(text, at)
+        if odd is None:
+            out.append(text[at:])
+            return len(text)
+        out.append(text[at : odd.start()])
+        out.append(self._instead(odd.group()))
+        return odd.end()
+
+    def _instead(self, odd: str) -> str:
+        """Give what is shown in the place of one character, and note which sequence it begins."""
+        if odd == "\x1b":
+            self._state = "escape"
+        elif odd == "\x9b":
+            self._state = "csi"
+        elif odd in _STRINGS:
+            self._state = "string"
+        elif odd == "\r":
+            self._returned = True
+            return "\n"
+        elif odd in _LINES:
+            return "\n"
+        elif odd < " ":
+            return chr(_PICTURES + ord(odd))
+        elif odd == "\x7f":
+            return "\u2421"
+        elif not _UNSEEN.match(odd):
+            return "\ufffd"  # the other controls above ASCII have no picture
+        return ""
+
+    def _sequence(self, text: str, at: int) -> int:
+        """Pass over what belongs to the sequence; leave the first character that does not."""
+        if self._state == "string":
+            return self._string(text, at)
+        if self._state == "escape":
+            self._state = _AFTER_ESCAPE.get(text[at], "between")
+            return at if self._state == "between" else at + 1
+        inside, least = (_PARAMETERS, "@") if self._state == "csi" else (_BETWEEN, "0")
+        match = inside.match(text, at)
+        end = match.end() if match else at
+        if end == len(text):
+            return end
+        self._state = ""
+        return end + 1 if least <= text[end] <= "~" else end
+
+    def _string(self, text: str, at: int) -> int:
+        end = _STRING_ENDS.search(text, at)
+        if end is None:
+            return len(text)
+        self._state = "escape" if end.group() == "\x1b" else ""
+        return end.start() if end.group() in "\r\n" else end.end()

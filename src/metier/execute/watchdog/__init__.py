@@ -1,0 +1,1 @@
+"""What a run takes of the machine, counted from outside."""

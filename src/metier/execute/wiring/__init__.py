@@ -1,0 +1,1 @@
+"""The pipes between a run and the sandbox."""

@@ -1,0 +1,63 @@
+"""Running without a sandbox: the same streams and limits, and plain words about what is missing."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from metier.errors import SandboxError
+from metier.execute.bare.proc import Unsandboxed
+from metier.runs import MIB, Bounds, Cage, Ended
+
+SMALL = Bounds(seconds=30, memory_bytes=256 * MIB, processes=16, output_bytes=MIB, file_bytes=MIB)
+
+
+def ran(line: str, bounds: Bounds = SMALL, *, reports: bool = False, given: bytes = b"") -> tuple[Ended, str]:
+    heard: list[bytes] = []
+    left = iter((given, b""))
+    cage = Cage(("/bin/sh", "-c", line), environment=(("PATH", "/usr/bin:/bin"), ("A", "1")), bounds=bounds, reports=reports)
+    ended = Unsandboxed().run(cage, lambda _name, data: heard.append(data), lambda _size: next(left))
+    return ended, b"".join(heard).decode()
+
+
+def test_it_says_loudly_that_there_is_no_sandbox() -> None:
+    first = Unsandboxed().layers()[0]
+
+    assert ("sandbox", False, True) == (first.name, first.active, first.detail.startswith("NONE"))
+
+
+def test_streams_code_report_and_environment_are_as_in_the_sandbox() -> None:
+    ended, heard = ran('cat; echo "$A$HOME"; echo told > /proc/self/fd/$METIER_REPORT; exit 4', reports=True, given=b"in ")
+
+    assert (4, "", b"told\n", "in 1\n") == (ended.code, ended.stopped, ended.report, heard)
+
+
+def test_it_starts_in_an_empty_folder_that_is_gone_afterwards() -> None:
+    _ended, heard = ran("pwd; ls -A; touch left")
+
+    assert 1 == len(heard.splitlines())
+    assert not os.path.exists(heard.strip())
+
+
+@pytest.mark.parametrize(
+    ("line", "bounds", "code", "stopped"),
+    [
+        ("trap '' TERM; sleep 600", SMALL._replace(seconds=1), 124, "time"),
+        ("yes", SMALL, 137, "output"),
+        ("for i in 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0; do sleep 600 & done; sleep 600", SMALL, 137, "processes"),
+        ("sleep 600 & exit 3", SMALL, 3, ""),
+        ("kill -9 $$", SMALL, 137, ""),
+    ],
+)
+def test_limits_are_kept_and_the_whole_group_is_ended(line: str, bounds: Bounds, code: int, stopped: str) -> None:
+    ended, _heard = ran(line, bounds)
+
+    assert (code, stopped) == (ended.code, ended.stopped)
+
+
+def test_a_program_that_is_not_there_is_refused() -> None:
+    with pytest.raises(SandboxError) as raised:
+        Unsandboxed().run(Cage(("/no/such/program",)), lambda _name, _data: None)
+
+    assert "no-program" == raised.value.code
