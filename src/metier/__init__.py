@@ -33,6 +33,7 @@ _HOMES = {
     "Page": ("metier.disclose.pages", ""),
     "Section": ("metier.offers", ""),
     "Session": ("metier.session", ""),
+    **dict.fromkeys(("Layer", "Ran"), ("metier.runs", "")),
     **dict.fromkeys(("Confusion", "Hit", "Indexed"), ("metier.wanted", "")),
     **dict.fromkeys(("Dispatched", "Match"), ("metier.route.triggers", "")),
     **dict.fromkeys(("Observation", "Observed", "Watched"), ("metier.route.observed", "")),
@@ -63,6 +64,7 @@ __all__ = [
     "Hit",
     "Indexed",
     "IntegrityError",
+    "Layer",
     "Library",
     "Loaded",
     "Match",
@@ -74,6 +76,7 @@ __all__ = [
     "Page",
     "Prepared",
     "Problem",
+    "Ran",
     "RefusedError",
     "Root",
     "Rule",
@@ -131,6 +134,7 @@ if TYPE_CHECKING:
     from metier.reading import Loaded
     from metier.route.observed import Observation, Observed, Watched
     from metier.route.triggers import Dispatched, Match
+    from metier.runs import Layer, Ran
     from metier.session import Session
     from metier.settings import Rule, Settings
     from metier.terms import Scanned

@@ -11,8 +11,8 @@ from metier.discover import disk, env as host
 from metier.discover.agents import agent_asked
 from metier.discover.scopes import given_roots
 from metier.errors import ConfigError, NotFoundError, RefusedError, UsageError
+from metier.foreman import Foreman
 from metier.light import TYPE_CHECKING
-from metier.steward import Steward
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from metier.model import Body, Card, Change, Checked, Digest, File, Why
     from metier.offers import Package, Section
     from metier.ports import Analyzer
-    from metier.preparing import Ask, Prepared, RunPlan, Vault
+    from metier.preparing import Ask, Prepared, Vault
     from metier.providing import Gathered
     from metier.reading import Loaded
     from metier.route.observed import Observation, Observed, Watched
-    from metier.route.triggers import Dispatched, Match
+    from metier.route.triggers import Match
     from metier.settings import Rule
     from metier.terms import Scanned
     from metier.usage.report import Usage
@@ -81,7 +81,7 @@ def _working_folder() -> str:
         raise NotFoundError("the working folder no longer exists", hint="change to another folder, or use -C DIR") from error
 
 
-class Library(Steward):
+class Library(Foreman):
     """The skills of this machine, for one way of asking. Nothing is read before the first question."""
 
     def as_agent(self, agent: str | None) -> Library:
@@ -188,12 +188,6 @@ class Library(Steward):
 
         return triggering.matches(self, task)
 
-    def dispatch(self, task: str, attempt: Callable[[Match], str | None]) -> Dispatched:
-        """Offer a task to the skills whose triggers it has, one after the other, until one takes it (CO-19)."""
-        from metier import triggering
-
-        return triggering.dispatch(self, task, attempt)
-
     def observe(self, seen: Observation, now: datetime, consent: Callable[[Watched], bool]) -> list[Observed]:
         """Hold what was observed against the observation triggers of all skills: which fire, and why the others do not (CO-22)."""
         from metier import triggering
@@ -273,12 +267,6 @@ class Library(Steward):
         from metier import preparing
 
         return preparing.vault(self)
-
-    def plan_run(self, name: str, script: str, arguments: Sequence[str] = ()) -> RunPlan:
-        """Say how a script of a skill would be run, and whether it may be."""
-        from metier import preparing
-
-        return preparing.plan_run(self, name, script, arguments)
 
     # --- judging
 

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from metier.app import Library
     from metier.disclose.message import Setting
     from metier.model import Body, Card, Trust
+    from metier.runs import Mount
 
 _APPROVED = frozenset({"builtin", "trusted", "verified"})
 _KEY, _VALUE = 100, 1_000
+_OUTPUT = 64 * 1024
 
 
 class Filled(NamedTuple):
@@ -86,14 +88,18 @@ def shell_of(library: Library, card: Card, body: Body) -> Callable[[str], str] |
     """Give what runs a body's commands, or refuses each; nothing while the setting is off, and they stay as written."""
     if not library.settings.inline_shell or "!`" not in body.content:
         return None
+    from metier.copies import disk as copies
+    from metier.runs import Mount
+
     why = _why_not_run(library, card, body)
-    if why:
-        return lambda _command: variables.refused(why)
+    if why or body.digest is None or library.data is None:
+        return lambda _command: variables.refused(why or "there is no place for a copy of it")
+    data, digest = library.data, body.digest
 
     def run(command: str) -> str:
-        assert library.sandbox is not None  # or there would be a reason why not
         try:
-            return sealed(variables.outcome(*library.sandbox.inline(command, folder_of(card), variables.SECONDS)))
+            copy = copies.ready(data, library.home, card.path, digest, library.ports.token().hex())
+            return sealed(variables.outcome(*_inline(library, Mount(copy, folder_of(card)), command)))
         except (MetierError, OSError, ValueError) as error:
             said = one_line(error.message if isinstance(error, MetierError) else str(error))
             return f"[inline-shell failed: {safe_line(said, 200)}]"
@@ -101,11 +107,27 @@ def shell_of(library: Library, card: Card, body: Body) -> Callable[[str], str] |
     return run
 
 
+def _inline(library: Library, mount: Mount, command: str) -> tuple[int, str]:
+    """Run one line of shell in the sandbox, in a copy of a skill's folder that is seen where the folder is.
+
+    Give its exit code and what it printed.
+    """
+    from metier.execute.output import Cleaner
+    from metier.runs import HOME, Bounds, Cage
+
+    heard, cleaner = list[str](), Cleaner({})
+    cage = Cage(("/bin/sh", "-c", command), (mount,), (), (("PATH", "/usr/local/bin:/usr/bin:/bin"), ("HOME", HOME)),
+                mount.target, bounds=Bounds(variables.SECONDS, output_bytes=_OUTPUT))  # fmt: skip
+    ended = library.box().run(cage, lambda _stream, data: heard.append(cleaner.feed(data)))
+    return ended.code, "".join((*heard, cleaner.finish()))
+
+
 def _why_not_run(library: Library, card: Card, body: Body) -> str:
     """Say why a skill's commands are not run: only approved bytes, and only in a sandbox."""
     from metier.vetting.cases import case_of, plain
 
-    if library.sandbox is None:
+    lacking = next((layer for layer in library.box().layers() if layer.needed and not layer.active), None)
+    if lacking is not None:
         return "there is no sandbox"
     found = plain(case_of(library, card))
     if found.digest is None or found.digest != body.digest:

@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     from metier.model import Action, Card, Digest, Readiness, Sidecar, State
 
 __all__ = ["Ask", "CredentialFile", "Prepared", "RunPlan", "Server", "Vault", "declared_by", "drop", "environment_of",
-           "interpreter_of", "keep", "plan_run", "prepare", "setup", "vault"]  # fmt: skip
+           "interpreter_of", "keep", "lent_to", "plan_run", "prepare", "setup", "vault"]  # fmt: skip
 
 TRIES = 3
 """How often one variable is asked for when the answer will not do."""
 SCRIPT_HEAD = 256
+NEEDS_YES = "running it needs a person's yes"
+UNREAD = "it cannot be read whole: it has more than metier reads, what is no plain file, or what you may not read"
 INTERPRETERS = {"py": "python3", "sh": "sh", "bash": "bash", "zsh": "zsh", "js": "node", "mjs": "node", "cjs": "node", "rb": "ruby",
                 "pl": "perl", "php": "php", "r": "Rscript", "lua": "lua"}  # fmt: skip
 _KNOWN = frozenset({*INTERPRETERS.values(), "python", "deno", "bun", "tsx"})
@@ -198,21 +200,24 @@ def plan_run(library: Library, name: str, script: str, arguments: Sequence[str] 
     card = library.resolve(name)
     reasons: list[str] = []
     path = _script(card, script, reasons)
-    interpreter = interpreter_of(path, disk.read_head(path, SCRIPT_HEAD).data) if path else ""
+    extra = library.settings.run.interpreters
+    interpreter = interpreter_of(path, disk.read_head(path, SCRIPT_HEAD).data, extra) if path else ""
     if path and not interpreter:
-        reasons.append(f"no interpreter is known for {script}")
+        reasons.append(f"no interpreter is known for {script or path}, by its first line or the end of its name")
     action = _forbidden(library, card, reasons)
     given, troubles = _granted(library, ready.asks)
     lacking = readiness_of(ready.missing, (), library.platform, dict(ready.refused))[1]
     reasons += [text for text in (lacking, *troubles) if text]
+    if ready.digest is None:
+        reasons.append(UNREAD)
     allowed, asked = not reasons, action == "ask" or card.state == "ask"
     if ready.reason and ready.reason not in reasons:
         reasons.append(ready.reason)  # its own words about systems are worth a word, and forbid nothing
     if asked:
-        reasons.append("running it needs a person's yes")
-    return RunPlan(card.name, script, path, interpreter, list(arguments), given, [name for name, _why in ready.refused],
-                   ready.files, network=False, writable=[], allowed=allowed, asks=asked, reasons=reasons,
-                   digest=ready.digest)  # fmt: skip
+        reasons.append(NEEDS_YES)
+    return RunPlan(card.name, script or path.rpartition("/")[2], path, interpreter, list(arguments), given,
+                   [name for name, _why in ready.refused], ready.files, network=False, writable=[], allowed=allowed, asks=asked,
+                   reasons=reasons, digest=ready.digest)  # fmt: skip
 
 
 def _granted(library: Library, asks: Sequence[Ask]) -> tuple[list[str], list[str]]:
@@ -236,16 +241,25 @@ def _forbidden(library: Library, card: Card, reasons: list[str]) -> Action:
 
 def environment_of(library: Library, name: str) -> dict[str, str]:
     """Give the values that a skill declares and may have: for its own run, and for nothing else."""
-    return vault(library).granted(ask.name for ask in _declared(library.resolve(name)).asks)
+    return lent_to(library, library.resolve(name))[0]
 
 
-def interpreter_of(path: str, head: bytes) -> str:
-    """Name the program that a script is for: by its first line, or by the end of its name; nothing when neither says so."""
+def lent_to(library: Library, card: Card) -> tuple[dict[str, str], list[CredentialFile]]:
+    """Give the values that these very files declare and may have, and the files that they ask for."""
+    needs, asks, _sidecar = _declared(card)
+    return vault(library).granted(ask.name for ask in asks), [_file(library, path) for path in needs.files]
+
+
+def interpreter_of(path: str, head: bytes, extra: Sequence[str] = ()) -> str:
+    """Name the program that a script is for: by its first line, or by the end of its name; nothing when neither says so.
+
+    `extra` are programs that the user allows beyond those that are known.
+    """
     first = head.partition(b"\n")[0].decode("ascii", "replace")
     if first.startswith("#!"):
         words = [word.rpartition("/")[2] for word in first[2:].split() if not word.startswith("-")]
         named = next((word for word in words if word != "env"), "")
-        if named in _KNOWN:
+        if named in _KNOWN or named in extra:
             return named
     return INTERPRETERS.get(path.rpartition("/")[2].rpartition(".")[2].lower(), "")
 

@@ -132,9 +132,12 @@ class Steward(Keeper):
     def gc(self, *, dry_run: bool = False, revisions: int | None = None) -> Freed:
         """Free what no lock, no version, no candidate and no kept revision needs; `revisions` keeps only so many of each skill."""
         from metier.reviewing import drafts
+        from metier.running import sweeping as unused
         from metier.supplying import sweeping
 
-        return sweeping.sweep(self._whole, dry_run=dry_run, revisions=revisions, also=lambda: drafts.needed(self._whole))
+        freed = sweeping.sweep(self._whole, dry_run=dry_run, revisions=revisions, also=lambda: drafts.needed(self._whole))
+        gone, size = unused.sweep(self._whole, dry_run=dry_run)
+        return freed._replace(environments=gone, bytes=freed.bytes + size)
 
     def edit(self, ident: str, *, user: bool | None = None) -> Reviewed:
         """Lay a candidate out in a folder where a person changes it before accepting it."""

@@ -10,10 +10,9 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from metier import counting, reading, recording, skillfile
+from metier import counting, reading, skillfile
 from metier.disclose import pages
 from metier.disclose.schemas import ACTIONS, USUAL_HITS, fault_in, fault_in_action, handle, known, schemas
-from metier.disclose.tokens import estimate
 from metier.disclose.wire import plain
 from metier.errors import MetierError, NotFoundError, RefusedError, UsageError
 from metier.model import Body, Card, Needs
@@ -26,8 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from metier.app import Library
+    from metier.running.asked import Manner
+    from metier.runs import Ran
 
-__all__ = ["call", "handlers", "schemas"]
+__all__ = ["call", "handlers", "run_script", "schemas"]
 
 SUGGESTED = 20
 """Names that an unknown one brings up (HE-9)."""
@@ -50,9 +51,22 @@ def handlers(library: Library) -> dict[str, Callable[..., dict[str, Any]]]:
 
 def call(library: Library, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Call a tool by its name; what goes wrong is an answer."""
-    try:
+
+    def answer() -> dict[str, Any]:
         _check(name, arguments)
-        return _encodable({"success": True, **_HANDLERS[name](library, **arguments)})  # type: ignore[no-any-return]
+        return _HANDLERS[name](library, **arguments)
+
+    return _answered(answer)
+
+
+def run_script(library: Library, name: str, script: str, args: list[str], how: Manner) -> dict[str, Any]:
+    """Do what the tool `run_skill_script` does, in the way of a door that has limits of its own."""
+    return _answered(lambda: _run_skill_script(library, name, script, args, how))
+
+
+def _answered(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    try:
+        return _encodable({"success": True, **answer()})  # type: ignore[no-any-return]
     except MetierError as error:
         return {"success": False, "error": _short(error.as_dict())}
     except Exception:  # noqa: BLE001 - what is wrong inside metier or the host is no business of a model's
@@ -314,39 +328,36 @@ def _read_skill_file(library: Library, name: str, path: str, cursor: str = "") -
 # --- doing
 
 
-def _output(text: str, environment: Mapping[str, str]) -> str:
-    """Give what a script printed, without the values that it was lent in whatever usual form, and not more than a page."""
-    from metier.secrets.masking import masked  # few sessions run a script
-
-    shown = masked(text, environment).encode("utf-8", "replace")[: pages.PAGE_BYTES].decode("utf-8", "ignore")
-    return escaped(shown)
+def _output(text: str) -> str:
+    """Give what a script printed as it may stand in a prompt, and not more than a page."""
+    return escaped(text.encode("utf-8", "replace")[: pages.PAGE_BYTES].decode("utf-8", "ignore"))
 
 
-def _run_skill_script(library: Library, name: str, script: str, args: list[str] | None = None) -> dict[str, Any]:
+def _run_skill_script(
+    library: Library, name: str, script: str, args: list[str] | None = None, how: Manner | None = None
+) -> dict[str, Any]:  # fmt: skip
     card = _offered(library, name)
-    if library.runner is None:
+    if library.runner is None and not library.settings.mcp.run:
         raise RefusedError("scripts are not run here", code="no-runner", hint="ask the user to run it, or do its steps yourself")
-    from metier import preparing
+    if library.runner is not None:
+        from metier.running import hosted
 
-    plan = library.plan_run(card.path, script, args or [])
-    if not plan.allowed or plan.asks:
-        shown = f"'{one_line(card.name)}' may not run '{script[:200]}'"
-        refused = RefusedError(shown, code="refused" if not plan.allowed else "ask", hint="tell the user why, and what is missing")
-        refused.details["reasons"] = list(plan.reasons)
-        raise refused
-    environment = preparing.environment_of(library, card.path)
-    noted: dict[str, Any] = {"name": card.name, "digest": plan.digest, "path": card.path, "script": script}
-    try:
-        code, output = library.runner.run(card, script, args or [], environment)
-        text = _output(output, environment)
-    except Exception as error:
-        counting.note(library, card, "failure")
-        recording.record(library, "run", "failed", **noted, error=type(error).__name__)
-        raise
-    counting.note(library, card, "failure" if code else "run", estimate(text))
-    outcome = "failed" if code else "done"
-    recording.record(library, "run", outcome, **noted, exit_code=code)
-    return {"name": escaped(card.name), "script": escaped(script), "exit_code": code, "output": text}
+        exit_code, text = hosted.run(library, library.runner, card, script, args or [], _output)
+        return {"name": escaped(card.name), "script": escaped(script), "exit_code": exit_code, "output": text}
+    from metier.running import asked
+
+    return _ran(asked.run(library, card, script, args or [], how or asked.PLAIN))
+
+
+def _ran(ran: Ran) -> dict[str, Any]:
+    """Say what a run came to; what it printed was cleaned already."""
+    told: dict[str, Any] = {
+        "name": escaped(ran.name), "script": escaped(ran.script), "exit_code": ran.code, "output": _output(ran.output),
+        "stopped": ran.stopped, "truncated": ran.truncated,
+    }  # fmt: skip
+    if ran.result is not None or ran.error or ran.declined:
+        told |= {"result": _output(ran.result or ""), "error": _words(ran.error), "declined": ran.declined}
+    return told
 
 
 def _skill_manage(library: Library, action: str, name: str, **arguments: Any) -> dict[str, Any]:

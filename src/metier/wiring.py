@@ -61,8 +61,24 @@ class Wired(Finder):
         """Sees what texts mean; without one, the model that comes with metier, where it can run."""
         self.observed: Memory | None = None
         """What observation triggers remember: when each last fired."""
+        self.edition = f"{__version__}/{FORMAT}/{sys.implementation.cache_tag}"
+        self.ports = pipeline.Ports(disk, self.shelf, self.machine, time.time_ns, lambda: os.urandom(16),
+                                    lambda count: self.progress("folders", count), self.later.append, self.edition)  # fmt: skip
+        self.room = 4 << 20
+        """Bytes that skills taken apart for searches may take up, about; a server has more."""
+        self.routed: object = None
+        """What the searches of this library share: it belongs to `routing` alone."""
+        self._trusting: tuple[Settings, TrustPolicy] | None = None
+        self._leave_open()
+
+    def _leave_open(self) -> None:
+        """Leave what a host may bring of its own to metier's own parts."""
         self.sandbox: ports.Sandbox | None = None
+        """Keeps scripts in; without one, bubblewrap (`box`)."""
         self.runner: ports.Runner | None = None
+        """Runs scripts in the place of metier's own sandbox."""
+        self.hooks: tuple[ports.Hook, ...] = ()
+        """Told before and after each code skill is called, in this order."""
         self.drafts: ports.Drafts | None = None
         self.providers: tuple[ports.Provider, ...] = ()
         self.hands: ports.Hands | None = None
@@ -71,12 +87,6 @@ class Wired(Finder):
         """Who opens sources of a kind, in the place of metier's own."""
         self.seekers: tuple[ports.Seeker, ...] = ()
         """Further places that `search` asks."""
-        self.edition = f"{__version__}/{FORMAT}/{sys.implementation.cache_tag}"
-        self.ports = pipeline.Ports(disk, self.shelf, self.machine, time.time_ns, lambda: os.urandom(16),
-                                    lambda count: self.progress("folders", count), self.later.append, self.edition)  # fmt: skip
-        self.routed: object = None
-        """What the searches of this library share: it belongs to `routing` alone."""
-        self._trusting: tuple[Settings, TrustPolicy] | None = None
 
     def __enter__(self) -> Self:
         """Use the library in a `with` block."""
@@ -98,6 +108,14 @@ class Wired(Finder):
         self.session = Session(name or os.urandom(8).hex(), os.urandom(16))
         self.rejudge()  # what was ready with the old one's secrets may not be any more
         return self.session
+
+    def box(self) -> ports.Sandbox:
+        """Give the sandbox that scripts run in."""
+        if self.sandbox is None:
+            from metier.execute.proc import Bubblewrap
+
+            self.sandbox = Bubblewrap()
+        return self.sandbox
 
     @property
     def trust_policy(self) -> TrustPolicy:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conformance.folders import Place, body, plugin, run, skill, write
+from fakes.cage import KeptSandbox
 from fakes.provider import FakeProvider, package
 from fakes.sandbox import FakeSandbox
 
@@ -318,9 +319,10 @@ def test_inline_shell_runs_only_approved_bytes_in_the_sandbox(place: Place) -> N
 
 def test_inline_shell_is_refused_without_approval_sandbox_or_after_a_change(place: Place) -> None:  # HE-22
     library = approved(place, "Now: !`date`\n")
+    library.sandbox = KeptSandbox(working=False)
 
     without = library.expand("/pdf").message
-    box = library.sandbox = FakeSandbox("noon")
+    library.sandbox = box = FakeSandbox("noon")
     skill(place.home / ".agents/skills/pdf", body="Then: !`date`\n")
     library.reload()
     changed = library.expand("/pdf").message

@@ -106,6 +106,13 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "remove": (("again", "--yes"), ("nobody", "--yes")),
     "tap": (("list",), ("add", f"https://somebody:{GIVEN}@127.0.0.1:1/team/repo.git")),
     "gc": (("--dry-run",), ()),
+    "mcp": (
+        (), ("config", "--for", "cursor"), ("config", "--for", "codex", "--http", "7331", "--write", "--yes"), ("config", "--for", GIVEN), (GIVEN,),
+        ("config", GIVEN), ("--http", f"somebody:{GIVEN}@127.0.0.1:0"), (f"--http={GIVEN}",), (f"--token={GIVEN}",), ("--token", GIVEN),
+    ),
+    "run": (
+        ("teller", "--dry-run"), ("teller", "--yes", "--raw"), ("teller", "--yes", "--", GIVEN), ("needy", "--yes"), (f"--token={GIVEN}",),
+    ),
     "tools": ((),),
     "usage": ((),),
     "new": (("planted", "--description", "x"),),
@@ -126,6 +133,10 @@ class Place:
         (self.folder / "scripts").mkdir(parents=True)
         (self.folder / "SKILL.md").write_text(SKILL)
         (self.folder / "scripts" / "ask.sh").write_text("echo asked\n")
+        teller = home.path / ".agents" / "skills" / "teller"
+        (teller / "scripts").mkdir(parents=True)
+        (teller / "SKILL.md").write_text(SKILL.replace("name: needy", "name: teller").replace(", OPENAI_API_KEY", ""))
+        (teller / "scripts" / "tell.sh").write_text("env\nenv | base64 -w0 >&2\n")
         (home.path / "kit" / "skills" / "kitted").mkdir(parents=True)
         (home.path / "kit" / ".claude-plugin").mkdir()
         (home.path / "kit" / ".claude-plugin" / "plugin.json").write_text('{"name": "kit", "version": "1.0.0"}')
@@ -178,6 +189,14 @@ def test_no_command_shows_a_secret_wherever_it_is_kept(place: Place) -> None:
 
     assert [] == place.shown()
     assert [] == [name for name, data in place.kept() for value in (*PLANTED.values(), GIVEN) if value.encode() in data]
+
+
+@pytest.mark.bubblewrap
+def test_a_script_that_tells_all_it_was_lent_is_shown_telling_names(place: Place) -> None:
+    code = place.metier("run", "teller", "--yes")
+
+    assert (0, []) == (code, place.shown())
+    assert [True] * 3 == [f"{name}=[{name}]" in place.printed[-1] for name in PLANTED if name != "OPENAI_API_KEY"]
 
 
 def test_the_values_are_really_there_for_the_skill_that_declares_them(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:

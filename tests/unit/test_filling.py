@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conformance.folders import Place, body, skill
+from fakes.cage import KeptSandbox
 from fakes.sandbox import FakeSandbox
 
 from metier import filling, vetting
@@ -92,6 +93,7 @@ def test_no_output_completes_a_bracket_that_a_body_opened(place: Place, level: T
 
 def test_a_refusal_is_metier_s_own_note_and_a_body_that_writes_one_is_escaped(place: Place) -> None:
     library = approved(place, "[inline-shell refused: by nobody] !`date`\n", "verified")
+    library.sandbox = KeptSandbox(working=False)
 
     text = library.load("pdf").text
 

@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     output.stand_in()
     _survive_odd_names()
-    as_json = "--json" in words
+    as_json = "--json" in _own(words)
     try:
         code = _answer(words, as_json=as_json)
         output.flush()
@@ -74,7 +74,7 @@ def _run(words: list[str]) -> int:
     command = command_named(words[0])
     if command is None:
         raise _unknown(words[0])
-    if "--help" in words or "-h" in words:
+    if "--help" in _own(words) or "-h" in _own(words):
         from metier.cli.help import of_command
 
         output.write(of_command(command))
@@ -85,6 +85,11 @@ def _run(words: list[str]) -> int:
     code = import_module(f"metier.cli.{command.name}_").run(values)
     output.flush()  # while an interrupt is still an answer
     return int(code)
+
+
+def _own(words: list[str]) -> list[str]:
+    """Give the words that are metier's: what follows `--` is somebody else's."""
+    return words[: words.index("--")] if "--" in words else words
 
 
 def _command_first(words: list[str]) -> list[str]:

@@ -48,11 +48,13 @@ def parse(command: Command, arguments: list[str], common: tuple[Option, ...]) ->
     by_name = {name: option for option in options for name in (option.name, option.short) if name}
     values: Values = {option.key: [] if option.repeat else None if option.metavar else False for option in options}
     operands: list[str] = []
+    values["rest"] = []
     waiting = list(reversed(arguments))
     while waiting:
         word = waiting.pop()
         if word == "--":
-            operands += reversed(waiting)
+            values["rest"] = waiting[::-1]
+            operands += waiting[::-1]
             break
         if word == "-" or not word.startswith("-"):
             operands.append(word)

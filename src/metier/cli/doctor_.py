@@ -27,7 +27,8 @@ def run(values: Values) -> int:
 
 def text(report: Report) -> str:
     """Lay a report out for a person."""
-    parts = (_metier, _project, _folders, _agents, _skills, _problems, _tools, _kept, _plugins, _finding, _speed, _attention)
+    parts = (_metier, _project, _folders, _agents, _skills, _problems, _tools, _sandbox, _kept, _plugins, _finding, _speed,
+             _attention)  # fmt: skip
     return "\n".join(part for show in parts if (part := show(report)))
 
 
@@ -97,6 +98,16 @@ def _problems(report: Report) -> str:
 
 def _tools(report: Report) -> str:
     return _section("Tools", [(tool.name, f"found {tool.note}".rstrip() if tool.found else tool.note) for tool in report.tools])
+
+
+def _sandbox(report: Report) -> str:
+    def told(active: object, detail: str, hint: str) -> str:
+        return f"active: {detail}" if active else "; ".join(part for part in (f"missing: {detail}", hint) if part)
+
+    works = all(one.active for one in report.sandbox if one.needed)
+    first = "scripts can be run" if works else "no script is run here until what is missing is there"
+    rows = [("runs", first), *((one.name, told(one.active, one.detail, one.hint)) for one in report.sandbox)]
+    return _section("Sandbox", rows)
 
 
 def _kept(report: Report) -> str:

@@ -24,6 +24,8 @@ def run(values: Values) -> int:
 
 def _text(freed: Freed, *, dry: bool) -> str:
     what = f"{plans.counted(freed.trees, 'tree')} and {plans.counted(freed.blobs, 'file')}, {plans.size_text(freed.bytes)}"
-    if not freed.trees and not freed.blobs:
+    if freed.environments:
+        what = f"{plans.counted(freed.environments, 'unused environment')}, {what}"
+    if not freed.trees and not freed.blobs and not freed.environments:
         return "there is nothing to free\n"
     return f"{what} could be freed\n" if dry else f"freed {what}\n"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from metier.discover.agents import Agent
     from metier.model import Card, Diagnostic, Problem
     from metier.pipeline import Catalogue
+    from metier.runs import Layer as Wall
 
 SHOWN_FAULTS = 5
 """How many single faults a summary names; the counts cover all of them."""
@@ -157,6 +158,8 @@ class Report(NamedTuple):
     counting: kept.Counting
     searching: kept.Searching
     mirroring: kept.Mirroring
+    sandbox: tuple[Wall, ...]
+    """What keeps scripts in on this machine."""
     speed: Speed
 
 
@@ -171,7 +174,7 @@ def examine(library: Library, probe: Probe) -> Report:
         tuple(agents_here(library)), count(found.cards), tuple(library.problems()), tuple(found.truncated),
         tuple(library.warnings), tuple(_tools(library)),
         kept.secrets(library), kept.watching(library), kept.counting(library),
-        kept.searching(library, found.cards, probe.writable), kept.mirroring(library), speed,
+        kept.searching(library, found.cards, probe.writable), kept.mirroring(library), tuple(library.box().layers()), speed,
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Where the host keeps the logins to its models, below a home folder or where a variable moved them. Pure.
 
-The same line as for variables (HE-20): what an agent reaches its model with is no skill's file, and a cloud's files are the
-host's own while it reaches its model through that very cloud.
+The same line as for variables (HE-20): what an agent reaches its model with is no skill's file, a person's own keys are none, and
+a cloud's files are the host's own while it reaches its model through that very cloud.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ FILES = (
     ".openai/", ".openclaw/credentials/", ".openclaw/openclaw.json", ".windsurf/", ".zeph/",
 )  # fmt: skip
 """Where agents keep the logins to their models, below the home folder; a folder ends with a slash."""
+KEYS = (".config/gh/", ".git-credentials", ".gnupg/", ".local/share/keyrings/", ".netrc", ".password-store/", ".ssh/")
+"""Where a person keeps the keys to everything else (CO-16): far more than any one skill can be meant to have."""
 CLOUD_FILES = {
     "AWS_": (".aws/",),
     "GOOGLE_": (".config/gcloud/", "AppData/Roaming/gcloud/"),
@@ -40,7 +42,7 @@ POINTERS: dict[str, tuple[str, ...]] = {
 
 def host_places(env: Mapping[str, str], home: str) -> list[str]:
     """List the files and folders that no skill is given, each as an absolute path; a folder ends with a slash."""
-    places = list(FILES)
+    places = [*FILES, *KEYS]
     pointed: list[str] = []
     for beginning, signs in CLOUDS:
         if sign_of(signs, env):

@@ -34,6 +34,8 @@ class Freed(NamedTuple):
     trees: int
     blobs: int
     bytes: int
+    environments: int = 0
+    """Environments of scripts, and copies of skills to run from, that nobody used of late."""
 
 
 class Store:

@@ -1,0 +1,112 @@
+"""From a plan to all that a sandbox is told: the command, the mounts, the variables and the secrets. The only place with values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from metier import preparing
+from metier.copies import disk as copies
+from metier.discover import disk
+from metier.errors import IntegrityError, RefusedError
+from metier.execute.interpreters import env as interpreters, options_of
+from metier.running import environments
+from metier.running.planning import declared
+from metier.runs import HOME, SCRATCH, SECRETS, SKILL, Cage, Given, Mount
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from metier.app import Library
+    from metier.model import Card
+    from metier.preparing import CredentialFile
+    from metier.running.planning import Planned
+
+CREDENTIAL_BYTES = 1024 * 1024
+"""The largest file that a run is lent a copy of."""
+SCRIPT_BYTES = 4 * 1024 * 1024
+PATH = "/usr/local/bin:/usr/bin:/bin"
+VENDORS = ("", "CLAUDE_", "CODEX_", "HERMES_", "METIER_")
+"""Whose variable for a skill's folder a script may look for."""
+
+
+class Lending(NamedTuple):
+    """A cage with the values that stand in it, which must never be shown."""
+
+    cage: Cage
+    values: Mapping[str, str]
+
+
+def surroundings(name: str, folder: str = SKILL, scratch: str = SCRATCH, home: str = HOME, path: str = PATH) -> dict[str, str]:
+    """Give the variables that every script has, before its own."""
+    fixed = {"PATH": path, "HOME": home, "TMPDIR": "/tmp", "LANG": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1",  # noqa: S108 - its own
+             "PYTHONDONTWRITEBYTECODE": "1", "PYTHONNOUSERSITE": "1", "PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1",
+             "METIER_SKILL": name, "METIER_SCRATCH": scratch}  # fmt: skip
+    return fixed | {f"{vendor}SKILL_DIR": folder for vendor in VENDORS}
+
+
+def caged(library: Library, planned: Planned, digest: str, *, consent: bool, bare: bool = False) -> Lending:
+    """Lay everything out for one run; `bare` names the host's own paths, for a run without a sandbox."""
+    if not library.data:
+        raise RefusedError("there is no place to copy the skill to first", hint="set METIER_HOME or HOME", code="no-home")
+    plan, settings = planned.plan, library.settings.run
+    copy = copies.ready(library.data, library.home, planned.card.path, digest, library.ports.token().hex())
+    folder = copy if bare else SKILL
+    script = f"{folder}/{_inside(planned)}"
+    head = disk.read_head(f"{copy}/{_inside(planned)}", SCRIPT_BYTES).data
+    twin = _same(library, planned, copy, head)
+    path, home = library.env.get("PATH", ""), library.home or ""
+    found = interpreters.find(plan.interpreter, settings.interpreters, path, home, library.data)
+    command, mounts = (*found.command, *options_of(head, plan.interpreter)), found.mounts
+    if plan.interpreter in {"python", "python3"}:
+        own = environments.ready(library, head.decode("utf-8", "replace"), consent=consent)
+        if own is not None:
+            command, mounts = (own.python, *command[1:]), (*mounts, *own.mounts)
+    values, asked = preparing.lent_to(library, twin)
+    variables, files = secrets(values, as_files=settings.secrets == "file" and not bare)
+    base = surroundings(planned.card.name, folder)
+    if bare:  # nothing is hidden there, so it is told where things are
+        base |= {"PATH": path or PATH, "HOME": home or "/", "METIER_SCRATCH": "."}
+    cage = Cage(
+        (*command, script, *plan.arguments), (Mount(copy, SKILL), *mounts, *planned.granted.mounts),
+        (*files, *_credentials(library, asked)), tuple({**base, **variables}.items()), SCRATCH, planned.granted.network,
+        planned.granted.bounds, sockets=not planned.granted.mounts,
+    )  # fmt: skip
+    return Lending(cage, values)
+
+
+def secrets(values: Mapping[str, str], *, as_files: bool) -> tuple[dict[str, str], tuple[Given, ...]]:
+    """Give the values as variables, or as files whose names stand in variables of their own."""
+    if not as_files:
+        return dict(values), ()
+    files = tuple(Given(f"{SECRETS}/{name}", value.encode("utf-8", "surrogateescape")) for name, value in values.items())
+    return {f"{name}_FILE": f"{SECRETS}/{name}" for name in values}, files
+
+
+def _inside(planned: Planned) -> str:
+    """Give the script's path below its skill."""
+    return planned.plan.path.removeprefix(disk.real(planned.card.path) + "/")
+
+
+def _same(library: Library, planned: Planned, copy: str, head: bytes) -> Card:
+    """Give the skill as it was copied: what it is lent follows from the bytes that run. Refuse where the plan was of others."""
+    twin, plan = planned.card._replace(path=copy), planned.plan
+    interpreter = preparing.interpreter_of(plan.path, head[: preparing.SCRIPT_HEAD], library.settings.run.interpreters)
+    if declared(twin) != planned.wishes or interpreter != plan.interpreter:
+        raise IntegrityError(f"{planned.card.path} changed while its run was planned, so it was not run", code="changed",
+                             hint="say it again")  # fmt: skip
+    return twin
+
+
+def _credentials(library: Library, asked: Sequence[CredentialFile]) -> tuple[Given, ...]:
+    """Read the files that a skill asks for: it gets their bytes of now, and no way to the files themselves (HE-5, HE-21)."""
+    found = []
+    for file in asked:
+        real = library.machine.file_of(file.path) if file.there else None
+        if real is None:
+            continue
+        head = disk.read_head(real, CREDENTIAL_BYTES + 1)
+        if head.fault or len(head.data) > CREDENTIAL_BYTES:
+            raise RefusedError(f"{file.path} cannot be lent: {head.fault or 'it is too large'}", code="credential-file",
+                               hint="see to it that it is a file of at most 1 MiB")  # fmt: skip
+        found.append(Given(f"{HOME}/{file.path.removeprefix('~/')}", head.data))
+    return tuple(found)

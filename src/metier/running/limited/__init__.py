@@ -1,0 +1,1 @@
+"""Other people's code in this very process, with a limit of time."""

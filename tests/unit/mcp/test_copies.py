@@ -1,0 +1,54 @@
+"""A skill's files at one moment: read in one pass, held while there is room."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import metier
+from metier.mcp.copies import Copies, Copy, copy_of
+from metier.model import Digest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Home, Writer
+
+
+def test_the_digest_is_that_of_the_library(home: Home, tmp_path: Path, skill: Writer) -> None:
+    folder = skill("skills/pdf")
+    (folder / "sub").mkdir()
+    (folder / "sub/run.sh").write_text("echo\n")
+    (folder / "sub/run.sh").chmod(0o755)
+    (folder / "link.md").symlink_to("SKILL.md")
+    (folder / "out.md").symlink_to(tmp_path / "secret")
+    (tmp_path / "secret").write_text("not for anybody")
+    library = metier.open(env=home.env, cwd=tmp_path, roots=[str(tmp_path / "skills")])
+    card = library.resolve("pdf")
+
+    copy = copy_of(card)
+
+    assert library.digest(card) == copy.digest
+    assert ["SKILL.md", "link.md", "sub/run.sh"] == [one.path for one in copy.files]
+    assert copy.data["SKILL.md"] == copy.data["link.md"]
+
+
+def test_what_is_no_file_keeps_a_skill_from_being_served(home: Home, tmp_path: Path, skill: Writer) -> None:
+    os.mkfifo(skill("skills/pdf") / "pipe")
+    library = metier.open(env=home.env, cwd=tmp_path, roots=[str(tmp_path / "skills")])
+
+    copy = copy_of(library.resolve("pdf"))
+
+    assert ("it cannot be read whole", None) == (copy.fault, copy.digest)
+
+
+def test_the_least_used_copy_goes_first() -> None:
+    held = Copies(room=25)
+    for name in ("a", "b"):
+        held.keep(Copy(Digest(name), (), {"x": b"0123456789"}))
+    held.get("a")
+
+    held.keep(Copy(Digest("c"), (), {"x": b"0123456789"}))
+    held.keep(Copy(Digest("large"), (), {"x": b"0" * 26}))
+
+    assert [True, False, True, False] == [held.get(name) is not None for name in ("a", "b", "c", "large")]

@@ -1,0 +1,107 @@
+"""Code skills in this very process: only where the user says so, kept by digest, and never older than their file."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import weakref
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes.codeskills import RUN, Calling, library_of
+
+from metier.running import code, modules
+from metier.running.modules import modules_of
+from metier.runs import Lent
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from metier.app import Library
+
+HERE = 'run.in_process = ["trusted", "community", "builtin"]\n'
+COUNTING = "CALLS = []\ndef run(task):\n    CALLS.append(task)\n    print('said', len(CALLS))\n    return str(len(CALLS))\n"
+
+
+def skill_of(library: Library) -> Path:
+    """Give the file of the one skill."""
+    from pathlib import Path
+
+    return Path(library.skills()[0].path)
+
+
+def test_a_module_is_made_once_for_the_same_bytes_and_is_in_no_table(tmp_path: Path) -> None:  # CO-10
+    library = library_of(tmp_path, {"count.py": COUNTING}, HERE)
+    before = set(sys.modules)
+
+    ran = [code.call(library, "count", "x") for _time in range(2)]
+
+    assert [("1", "said 1\n", False), ("2", "said 2\n", False)] == [(one.result, one.output, one.sandboxed) for one in ran]
+    assert "count" not in set(sys.modules) - before
+
+
+def test_an_edited_skill_is_never_called_as_it_was(tmp_path: Path) -> None:  # CO-5, decision 20
+    library = library_of(tmp_path, {"count.py": COUNTING}, HERE)
+    code.call(library, "count", "x")
+    skill_of(library).write_text(RUN)
+    library.reload()
+
+    ran = code.call(library, "count", "x")
+
+    assert "done: x" == ran.result
+    assert 1 == len(modules_of(library))
+
+
+def test_a_reload_lets_go_of_what_changed_or_went(tmp_path: Path) -> None:  # CO-5, decision 20
+    library = library_of(tmp_path, {"count.py": COUNTING, "other.py": RUN}, HERE)
+    for name in ("count", "other"):
+        code.call(library, name, "x")
+    old = weakref.ref(next(iter(modules_of(library)._kept.values())))  # noqa: SLF001 - to see it go
+    skill_of(library).unlink()
+
+    library.reload()
+    gc.collect()
+
+    assert (1, None) == (len(modules_of(library)), old())
+
+
+LEVELS = [("builtin", True), ("trusted", True), ("verified", False), ("community", False), ("quarantined", False)]
+
+
+@pytest.mark.parametrize(("level", "expected"), LEVELS)
+def test_only_two_levels_may_ever_run_here(tmp_path: Path, level: str, expected: bool) -> None:
+    library = library_of(tmp_path, {}, f'run.in_process = ["{level}"]\n')
+
+    assert expected == modules.may_be_here(library, level)  # type: ignore[arg-type]
+
+
+def test_without_the_setting_nothing_runs_here(tmp_path: Path) -> None:
+    box = Calling()
+    library = library_of(tmp_path, {"count.py": RUN}, box=box)
+
+    ran = code.call(library, "count", "x")
+
+    assert (True, 1) == (ran.sandboxed, len(box.cages))
+
+
+def test_what_is_late_here_is_not_waited_for(tmp_path: Path) -> None:
+    library = library_of(tmp_path, {"slow.py": "import threading\ndef run(task):\n    threading.Event().wait(30)\n"}, HERE)
+
+    ran = code.call(library, "slow", "x", lent=Lent(seconds=1))
+
+    assert (124, "time", "Skill 'slow' timed out after 1s.") == (ran.code, ran.stopped, ran.error)
+
+
+def test_many_threads_share_one_module(tmp_path: Path) -> None:
+    text = "import itertools\nNUMBERS = itertools.count(1)\ndef run(task):\n    return str(next(NUMBERS))\n"
+    library = library_of(tmp_path, {"count.py": text}, HERE)
+    results: list[str | None] = []
+    threads = [threading.Thread(target=lambda: results.append(code.call(library, "count", "x").result)) for _one in range(8)]
+
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    assert [str(number) for number in range(1, 9)] == sorted(str(result) for result in results)
