@@ -73,7 +73,7 @@ OTHERS = {
     "sign-unavailable": "Signatures need `metier[sign]`.",
     "no-keyring": "There is no keyring to use here.",
     "session-store": "The configuration keeps secrets for the session alone, and a command has none.",
-    "unsafe-store": "The file of secrets is not as metier leaves it, so it is left alone.",
+    "unsafe-store": "A file of secrets, or of a token, is not as metier leaves it, or others can read it. It is left alone.",
     "no-runner": "The host brings nothing that runs scripts.",
     "unexpected": "A fault in metier; `METIER_DEBUG=1` shows where.",
 }
@@ -100,11 +100,50 @@ MIRRORED = {
     "not-fetched": "A source on another machine was never fetched, and looking at plugins fetches nothing.",
     "duplicate": "Only as an error of a list: a source has two plugins of one name, and the first counts.",
 }
+RUNNING = {
+    "no-sandbox": "bubblewrap is missing, too old, or could have been changed by another user. The hint says what to install.",
+    "sandbox": "The sandbox could not be set up, or could not be ended. `metier doctor` shows its layers.",
+    "sandbox-mount": "Something that is lent has no plain path, stands where the sandbox lays its own, or cannot be mounted.",
+    "sandbox-command": "The command line or its folder holds what no program can be given.",
+    "sandbox-variable": "A variable cannot be given, or would act outside the sandbox.",
+    "sandbox-machine": "There is no filter of system calls for this kind of machine.",
+    "sandbox-landlock": "The kernel has Landlock, or could give up privileges, and refused to.",
+    "sandbox-limits": "The kernel refused a limit of the run.",
+    "sandbox-program": "metier's own program that calls code skills is missing.",
+    "unsandboxed": "`--unsandboxed` exists only with `run.allow_unsandboxed`.",
+    "no-program": "The program, or the one that a script's first line names, cannot be started in the sandbox.",
+    "no-script": "The skill has no script.",
+    "no-home": "There is no `METIER_HOME` to copy a skill to before it is run.",
+    "unread": "The skill cannot be read whole, so nothing was decided about it.",
+    "credential-file": "A file that the skill asks for cannot be lent.",
+    "interpreter": "No program may or can run that script: it is not installed, not readable, or not in `run.interpreters`.",
+    "dependencies": "The packages that a script declares may not be installed, or what it declares is wrong.",
+    "dependencies-ask": "A script needs packages that are not installed, and nobody said yes to that.",
+    "dependencies-failed": "The packages that a script declares could not be installed; `output` has the installer's last words.",
+    "consent": "A destructive skill needs consent that names the act.",
+    "vetoed": "A hook forbade the call.",
+    "hook": "A hook failed, was late, or gave back no call: the skill was not called.",
+    "failed": "A code skill failed; only inside a dispatch or a tag.",
+}
+SERVED = {
+    "destructive": "A destructive code skill is not run for an agent, unless `mcp.destructive` is set.",
+    "revision-gone": "The revision that a client loaded is not kept any more. Load the skill again.",
+    "setup-needed": "The skill lacks something that it needs, and an agent cannot give it that.",
+    "no-token": "Nothing is served over HTTP without a token, and nothing beyond this machine without one of your own "
+                "(`--token-file`).",
+    "weak-token": "A token is too short, too long, or has characters that a header cannot carry.",
+    "bind": "The server cannot listen there: the port is taken, or the name does not lead to this machine.",
+    "mcp-missing": "The packages that serve MCP are not installed: `metier[mcp]`.",
+    "client-file": "A client's file cannot be changed safely: it is broken, too long, or has comments. It is left as it is.",
+    "shared-file": "A token would get into a project's file, which others get too.",
+}
 GROUPS = (
     ("When a source is named, fetched or unfolded", SOURCES),
     ("When skills are installed, kept and handed on", KEPT),
     ("When a skill is read, loaded, signed or set up", OTHERS),
     ("When plugins are mirrored and changes reviewed", MIRRORED),
+    ("When a script or a code skill is run", RUNNING),
+    ("When skills are served over MCP", SERVED),
     ("When an agent changes a skill", MANAGED),
 )
 CODES = {code: text for _title, group in GROUPS for code, text in group.items()}

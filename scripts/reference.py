@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import error_codes
 
-from metier import errors, expanding, mirrors, model, offers, preparing, settings, supplies, terms, wanted
+from metier import errors, expanding, mirrors, model, offers, preparing, runs, settings, supplies, terms, wanted
 from metier.audit import proof
 from metier.cli.help import of_command, overview
 from metier.cli.table import COMMANDS, COMMON
@@ -23,6 +23,7 @@ from metier.diagnosis import Report
 from metier.disclose import catalogue, pages
 from metier.discover.agents import AGENTS, Agent
 from metier.expanding import calling
+from metier.mcp import configuring
 from metier.mirroring import versioning
 from metier.route import observed, triggers
 from metier.scan import learned
@@ -113,6 +114,32 @@ SETTINGS = {
     "supply.search_seconds": "How long `metier search` waits for all sources together.",
     "plugins.sources": "Folders and repositories in which plugins and marketplaces are looked for, written as for `metier add`.",
     "plugins.wait_seconds": "How long a change of mirrored skills waits while another process changes skills.",
+    "run.allow_unsandboxed": "Let `metier run --unsandboxed` exist. Each such run is noted down as one.",
+    "run.network": "Who of those that declare it reaches the network: `never` (only by a yes to one run), `trusted`, `declared`.",
+    "run.reads": "Folders that skills may read where they declare it (`read:FOLDER`).",
+    "run.writes": "Folders that skills may change where they declare it (`write:FOLDER`).",
+    "run.secrets": "How a script gets its secrets: as variables (`environment`), or as files named by `NAME_FILE` (`file`).",
+    "run.interpreters": "Programs that a script's first line may name, beyond those that metier knows.",
+    "run.dependencies": "What a Python script declares is installed after a yes (`ask`), unasked (`allow`), or `never`.",
+    "run.packages_from": "Where that comes from: an index over https, or a folder of wheels. Unset: PyPI.",
+    "run.in_process": "Trust levels whose code skills run inside the calling process: `builtin`, `trusted`.",
+    "run.auto": "Code skills that a message alone may set off.",
+    "run.hook_ms": "How long a hook may take, in milliseconds.",
+    "run.seconds": "How long a run may take.",
+    "run.memory_bytes": "How much memory all processes of a run may take.",
+    "run.processes": "How many processes and threads a run may have at once.",
+    "run.output_bytes": "How much a run may print.",
+    "run.scratch_bytes": "What fits into a run's scratch folder, and the same for its home and its temporary folder.",
+    "run.file_bytes": "The largest file that a run may write.",
+    "mcp.run": "Let agents run scripts: the tool `run_skill_script` is there.",
+    "mcp.destructive": "Let it run destructive code skills too.",
+    "mcp.code": "Show agents code skills that say nothing about it. One that says no is never shown.",
+    "mcp.allowed": "Code skills that are shown although they say nothing about it.",
+    "mcp.blocked": "Skills that no agent gets.",
+    "mcp.http_blocked": "Skills that no agent gets over HTTP, beyond those that none ever does.",
+    "mcp.scripts": "Show skills with scripts where scripts cannot be run.",
+    "mcp.ttl_ms": "How long a client may take a listing for current.",
+    "mcp.seconds": "How long one call of a skill may take.",
     "usage": "Count, on this machine alone, how often each skill is used.",
     "scan.rules": "Files with [rules of your own](../how-to/write-a-rule.md), from the folder of the file that names them.",
 }
@@ -123,9 +150,10 @@ index; `METIER_AGENT` stands for `--agent`.
 
 A project's file may only narrow what you allow: `on_collision = "refuse"`, `hide_unready = true`, `inline_shell = false`,
 `usage = false`, lower limits, and in `[trust]` what is stricter than yours; it waives nothing and brings no baseline. Anything else
-in it is ignored and reported ([WK012](rules/WK012.md)): `[route]`, `[supply]` and `[plugins]` too, for no project decides what
-is found first or whom metier calls. An organisation's `[trust]` may not be softer than the defaults, and is then your limit: what
-is softer is ignored and reported ([TR001](rules/TR001.md)). An unknown key in your own file is an error with its line.
+in it is ignored and reported ([WK012](rules/WK012.md)): `[route]`, `[supply]`, `[plugins]`, `[run]` and `[mcp]` too, for no
+project decides what is found first, whom metier calls, or what scripts may do. An organisation's `[trust]` may not be softer than
+the defaults, and is then your limit: what is softer is ignored and reported ([TR001](rules/TR001.md)). An unknown key in your own
+file is an error with its line.
 """
 EXAMPLE = """```toml
 external_dirs = ["~/team-skills", "${SHARED}/skills"]
@@ -234,6 +262,13 @@ DOCUMENTS = (
     ("metier review accept ID --json", "Decided with candidates",
      "A list of the one Candidate. `reject` gives the same. Exit code 1 when `done` is false."),
     ("metier gc --json", "Freed", ""),
+    ("metier run NAME SCRIPT --json", "Ran with exit_code",
+     "`exit_code` in the place of `code`; it is the exit code too. Nothing is printed live. A refusal: an error, exit code 125."),
+    ("metier run NAME SCRIPT --dry-run --json",
+     ('{"name": text, "script": text, "allowed": yes or no, "asks": yes or no, "reasons": [text], "network": yes or no, '
+     '"mounts": [Mount], "environment": [text], "limits": Bounds, "not_granted": [text], "words": [text], …}'),
+     "What `--dry-run` says in words, as data. Names of variables, never values. Exit code 1 when `allowed` is false."),
+    ("metier mcp config --for CLIENT --json", "Configured", ""),
     ("metier search WORDS --json", '{"results": [Result], "unreachable": [{"source": text, "why": text}]}',
      "Exit code 1 when nothing fits."),
     ("metier lock export --json", "Carried", "`import` gives the same, and exit code 1 when it left any out."),
@@ -251,6 +286,7 @@ SHAPES: tuple[tuple[ModuleType, tuple[str, ...]], ...] = (
     (calling, ("SlashCommand",)), (preparing, ("Prepared", "Server", "CredentialFile")), (asks, ("Ask",)),
     (report, ("Usage", "Used", "Idle", "Costly")),
     (supplies, ("Outcome", "Plan", "Step", "Target", "Conflict", "Installed", "Refusal", "Held", "Synced", "Revision")),
+    (runs, ("Ran", "Mount", "Bounds", "Layer")), (configuring, ("Configured",)),
     (outdating, ("Age",)), (merging, ("Merging",)), (store, ("Freed",)), (supplies, ("Result",)),
     (records, ("Carried",)), (publishing, ("Packed", "Published")), (bundling, ("Bundled",)),
     (mirrors, ("Listed", "Bound", "Fault", "Mirrored", "Skill", "Version", "Provenance")), (versioning, ("Viewed",)),
@@ -443,6 +479,8 @@ def configuration_page() -> str:
     defaults |= {f"route.{key}": value for key, value in settings.Routing()._asdict().items()} | {"route.muted_until": {}}
     defaults |= {f"supply.{key}": value for key, value in settings.Supply()._asdict().items()}
     defaults |= {f"plugins.{key}": value for key, value in settings.Plugging()._asdict().items()}
+    defaults |= {f"run.{key}": value for key, value in settings.Running()._asdict().items()}
+    defaults |= {f"mcp.{key}": value for key, value in settings.Serving()._asdict().items()}
     defaults |= {f"manage.{key}": value for key, value in settings.Managing()._asdict().items()} | {"secrets.store": ""}
     tables = {"limits": model.Limits._fields, "skills": settings._SKILLS, "trust": trust_config._TOP, "scan": settings._SCAN,  # noqa: SLF001
               "secrets": ("store", "refuse"), **{key: tuple(readers) for key, readers in settings._TABLES.items()}}  # fmt: skip  # noqa: SLF001

@@ -39,3 +39,9 @@ class CollectorOff:
         if cls.inside and cls.was_on:
             gc.enable()
         cls.inside = 0
+
+
+def set_aside() -> None:
+    """Collect once, and look no more at what is left: for a process that has loaded what it will keep."""
+    gc.collect()
+    gc.freeze()

@@ -65,6 +65,7 @@ class Finder:
     scope_problems: tuple[Problem, ...] = ()
     last_reads = 0
     _now: tuple[pipeline.Glance | None, pipeline.Catalogue | None] = (None, None)
+    _paths: tuple[list[Card] | None, dict[str, Card | None]] = (None, {})
     _told: Stamps | None = None
     """Each skill as the last `reload` found it."""
     _trees: dict[str, Tree] | None = None
@@ -201,8 +202,21 @@ class Finder:
         """Give the one skill that a name, a path, `scope:name` or `plugin:name` means."""
         from metier.resolve import lookup
 
-        refuse = self.settings.on_collision == "refuse"
-        return lookup.choose(name, self.contents().cards, self.cwd, disk.real, refuse=refuse)
+        cards = self.contents().cards
+        at = self._at(cards).get(name) if name.startswith("/") else None
+        if at is not None:
+            return at
+        return lookup.choose(name, cards, self.cwd, disk.real, refuse=self.settings.on_collision == "refuse")
+
+    def _at(self, cards: list[Card]) -> dict[str, Card | None]:
+        """Give the cards by path, as they were listed last; nothing where two have one path, for then it takes a choice."""
+        known, found = self._paths
+        if known is not cards:
+            found = {}
+            for card in cards:
+                found[card.path] = None if card.path in found else card
+            self._paths = cards, found
+        return found
 
     # --- wiring
 

@@ -60,8 +60,18 @@ def write_baseline(library: Library, file: str, scanned: Iterable[Scanned]) -> i
     return len(found)
 
 
+_RULESETS: dict[str, str] = {}
+"""The ruleset of this process, by edition: the rules that it has loaded stay what they are."""
+
+
 def ruleset_of(library: Library) -> str:
     """Give the digest of the ruleset, without loading the rules when their files are known."""
+    if library.edition not in _RULESETS:
+        _RULESETS[library.edition] = _ruleset(library)
+    return _RULESETS[library.edition]
+
+
+def _ruleset(library: Library) -> str:
     import metier.scan as package
 
     base = package.__path__[0]

@@ -33,6 +33,10 @@ def run(home: Home, streams: str, *words: str) -> Answer:
 
 
 def words_of(name: str) -> list[str]:
+    if name == "mcp":
+        return [name, "config", "--for", "cursor"]  # alone it would wait for a client
+    if name == "run":
+        return [name, "pdf", "scripts/none.sh", "--dry-run"]
     if name in WITH_A_VERB:
         return [name, "list"]
     return [name, "pdf"] if name in NAMED else [name, ".agents/skills/pdf"] if name in LYING else [name]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS digests (path BLOB PRIMARY KEY, stamp BLOB NOT NULL, digest TEXT NOT NULL)",
@@ -21,6 +22,47 @@ _PUT_DIGEST = "INSERT OR REPLACE INTO digests VALUES (?, ?, ?)"
 _PUT_VERDICT = "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?)"
 
 
+class _Kept(threading.local):
+    """Connections of one thread between two uses: to open one costs as much as ten questions."""
+
+    stays = False
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._found: dict[str, tuple[tuple[int, int, int], sqlite3.Connection]] = {}
+
+    def take(self, path: str) -> sqlite3.Connection | None:
+        """Give a connection that was put back, if its file is still the one; a child process never uses its parent's."""
+        mark, connection = self._found.pop(path, (None, None))
+        if connection is not None and mark != _mark(path):
+            connection.close()
+            return None
+        return connection
+
+    def put(self, path: str, connection: sqlite3.Connection) -> bool:
+        """Keep a connection for the next use; false where none are kept."""
+        mark = _mark(path) if _Kept.stays and path not in self._found else None
+        if mark is not None:
+            self._found[path] = mark, connection
+        return mark is not None
+
+
+_KEPT = _Kept()
+
+
+def keep_open() -> None:
+    """Let connections stay open between two uses from now on: for a process that goes on."""
+    _Kept.stays = True
+
+
+def _mark(path: str) -> tuple[int, int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return os.getpid(), status.st_dev, status.st_ino
+
+
 class Book:
     """A few tables that many processes share."""
 
@@ -28,7 +70,7 @@ class Book:
         """Keep the tables in `folder`; without one, remember nothing."""
         self.folder, self.path = folder, f"{folder}/state.db"
         self.waiting: list[tuple[str, tuple[bytes | str, ...]]] = []
-        self.connection = self._opened(folder) if folder else None
+        self.connection = (_KEPT.take(self.path) or self._opened(folder)) if folder else None
 
     def _opened(self, folder: str) -> sqlite3.Connection | None:
         path = f"{folder}/state.db"
@@ -63,7 +105,7 @@ class Book:
 
     def _begin_anew(self) -> None:
         self.waiting.clear()
-        self.close()
+        self._let_go()
         if not _removed(self.path):
             return
         self.connection = self._opened(self.folder) if self.folder else None
@@ -88,8 +130,10 @@ class Book:
             self._let_go()
 
     def close(self) -> None:
-        """Write what waits, and let go of the file."""
+        """Write what waits, and let go of the file; where connections stay open, the next book of this thread takes this one."""
         self.flush()
+        if self.connection is not None and _KEPT.put(self.path, self.connection):
+            self.connection = None
         self._let_go()
 
     def _let_go(self) -> None:

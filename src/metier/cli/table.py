@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from metier.cli.argv import Command, Option
+from metier.cli.rows_run import RUN
+from metier.cli.rows_serve import SERVE
 from metier.cli.rows_supply import SUPPLY
 from metier.model import SCOPES
 
@@ -191,6 +193,8 @@ COMMANDS = (
         "something is missing.",
         private=True,
     ),
+    *RUN,
+    *SERVE,
     *SUPPLY,
     Command(
         "secrets", "list, set or forget the secrets that skills may ask for", "list|set|unset [NAME...]",

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from metier.route.second import Doc
     from metier.routing.state import Current, Routed
 
-MOST_BYTES = 4 << 20
-"""That all of them may take up, about."""
 _WORD_BYTES, _PASSAGE_BYTES, _DOC_BYTES = 8, 200, 800
 """Of a word, which many skills share; of what is kept of a passage besides; and of a skill."""
 
@@ -31,7 +29,7 @@ def docs_of(library: Library, now: Current, paths: Iterable[str]) -> dict[str, D
         if kept is not None:
             found[path] = kept
     with library.alone:
-        _keep(state, found)
+        _keep(state, found, library.room)
     return {path: kept.doc for path, kept in found.items()}
 
 
@@ -53,11 +51,11 @@ def _read(now: Current, card: Card) -> Kept | None:
     return Kept(stamp, made, now.glanced.token, size)
 
 
-def _keep(state: Routed, found: dict[str, Kept]) -> None:
+def _keep(state: Routed, found: dict[str, Kept], room: int) -> None:
     for path, kept in found.items():
         before = state.docs.pop(path, None)
         state.docs[path] = kept
         state.docs_size += kept.size - (before.size if before else 0)
-    while state.docs_size > MOST_BYTES:
+    while state.docs_size > room:
         _path, kept = state.docs.popitem(last=False)
         state.docs_size -= kept.size

@@ -1,0 +1,1 @@
+"""The MCP door: the library's skills for any agent that speaks the Model Context Protocol. Decides nothing of its own."""
