@@ -19,10 +19,11 @@ DESCRIPTION = "Does one thing. Use it for that thing."
 
 PROGRAMS = {
     "bubblewrap": ("bwrap",),
+    "node": ("node",),
     "chromium": ("chromium", "chromium-browser"),
     "postgresql": ("postgres", "pg_ctl", "pg_ctlcluster"),
 }
-"""What some tests need beside Python. The continuous run installs all three and fails on 'needs …' in a skip."""
+"""What some tests need beside Python. The continuous run installs them all and fails on 'needs …' in a skip."""
 
 # The same examples on every run and no limit by the clock: a busy machine must not fail a test.
 settings.register_profile("steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])

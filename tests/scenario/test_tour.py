@@ -271,7 +271,7 @@ def test_the_document_holds_the_same_facts(ground: Ground) -> None:
     assert (0, "") == (answer.code, answer.err)
     assert ["machine", "examples", "next"] == list(document)
     assert [step.title for step in tour_.STEPS] == [told["title"] for told in document["examples"]]
-    assert [0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0] == [told["exit"] for told in document["examples"]]
+    assert [0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] == [told["exit"] for told in document["examples"]]
     assert (True, "project") == (document["examples"][0]["answer"]["trusted"], document["examples"][0]["answer"]["project"])
     assert "project/.agents/skills/release-notes" == story(document, "A shadowed one")["chosen"]
     assert "project/.agents/skills/csv-report" == story(document, "The one that fits")["hits"][0]["path"]

@@ -60,6 +60,8 @@ STEPS = (
          ("prompt", "--budget", "250", "--format", "markdown"), 7),
     Step("What a person types", "A command becomes the skill's instructions and the request; mentions and bundles do so too.",
          ("expand", "/csv-report what does sales.csv say?"), 10),
+    Step("What its script would be allowed", "Its own folder, a scratch folder, and what you lend. --dry-run runs nothing.",
+         ("run", "csv-report", "--dry-run"), 14),
 )  # fmt: skip
 
 
