@@ -127,6 +127,7 @@ RUNNING = {
 }
 SERVED = {
     "destructive": "A destructive code skill is not run for an agent, unless `mcp.destructive` is set.",
+    "no-scripts": "The skill brings scripts, and the client was set up not to get such skills.",
     "revision-gone": "The revision that a client loaded is not kept any more. Load the skill again.",
     "setup-needed": "The skill lacks something that it needs, and an agent cannot give it that.",
     "no-token": "Nothing is served over HTTP without a token, and nothing beyond this machine without one of your own "

@@ -257,6 +257,23 @@ def test_skills_with_scripts_are_left_out_where_none_can_be_run(place: Place) ->
     assert (True, "no-sandbox") == found[4]
 
 
+def test_a_client_that_cannot_run_scripts_gets_no_skill_that_brings_some(place: Place) -> None:
+    (place.write("skills/scripted") / "scripts").mkdir()
+    (place.folder / "skills/scripted/scripts/a.sh").write_text("echo\n")
+    place.write("skills/plain")
+    found: list[Any] = []
+
+    async def use(client: Client) -> None:
+        await everywhere(client, found)
+        found.append(await told(client, "scripted"))
+
+    with place.open() as library:
+        talk(library, use, scripts=False)
+
+    assert [{"plain"}] * 3 == found[:3]
+    assert (True, "no-scripts") == found[4]
+
+
 class NoSandbox:
     """A sandbox that this machine does not have."""
 

@@ -31,7 +31,7 @@ def test_what_nothing_needs_is_freed_and_counted(installed: Project, upstream: U
     after = installed("gc", "--revisions", "1")
 
     assert before.out.endswith(" could be freed\n")
-    assert ["trees", "blobs", "bytes"] == list(again.json)
+    assert ["trees", "blobs", "bytes", "environments"] == list(again.json)
     assert again.json["bytes"] > 0
     assert (0, f"freed {before.out.removesuffix(' could be freed' + chr(10))}\n") == (freed.code, freed.out)
     assert "there is nothing to free\n" == after.out

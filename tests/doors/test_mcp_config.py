@@ -69,6 +69,18 @@ def test_the_file_of_a_project_and_roots_and_agents_of_ones_own(project: Project
     assert ["mcp", "--agent", "codex", "--root", f"{project.folder}/skills"] == found["args"][2:]
 
 
+def test_a_client_that_cannot_run_programs_is_not_given_skills_with_scripts_unless_metier_runs_them(project: Project) -> None:
+    words = ("mcp", "config", "--for", "claude-desktop")
+
+    without, asked = project(*words), project("mcp", "config", "--for", "cursor", "--no-scripts")
+    config = Path(project.home.env["METIER_HOME"]).parent / "own.toml"
+    config.write_text("[mcp]\nrun = true\n")
+    project.home.env["METIER_CONFIG"] = str(config)
+    with_runs = project(*words)
+
+    assert [True, True, False] == ["--no-scripts" in entry(answer.out)["args"] for answer in (without, asked, with_runs)]
+
+
 def test_over_http_the_token_is_written_and_never_printed(project: Project) -> None:
     words = ("mcp", "config", "--for", "cursor", "--http", "127.0.0.1:7331")
     looked = project(*words)

@@ -61,12 +61,12 @@ async def every(client: Client, method: str, field: str, **params: Any) -> list[
 
 def talk(
     library: Library, use: Callable[[Client], Awaitable[None]], mode: str = LEGACY, door: Any = "stdio",
-    tuned: Callable[[Serving], None] = lambda _serving: None, **options: Any,
+    tuned: Callable[[Serving], None] = lambda _serving: None, *, scripts: bool = True, **options: Any,
 ) -> None:  # fmt: skip
     """Connect a client, and let it be used; a talk that hangs is ended."""
 
     async def main() -> None:
-        serving = server_of(library, door)
+        serving = server_of(library, door, scripts=scripts)
         tuned(serving)
         with anyio.fail_after(60):
             async with Client(serving.server, mode=mode, **options) as client:

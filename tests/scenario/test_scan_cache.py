@@ -11,7 +11,7 @@ import pytest
 from doors.command import python, run
 
 import metier
-from metier.catalogue.db import VerdictBook
+from metier.catalogue.db import VerdictBook, keep_open
 from metier.discover import disk
 from metier.scan import engine
 
@@ -302,3 +302,37 @@ def test_a_spoilt_store_that_cannot_be_removed_is_done_without(tmp_path: Path) -
 
     assert book.verdict("sha256:1", "rules:1") is None
     book.close()
+
+
+def test_a_connection_that_is_kept_open_is_used_again_and_let_go_of_in_the_end(tmp_path: Path) -> None:
+    end = keep_open(str(tmp_path))
+    first = VerdictBook(str(tmp_path))
+    opened = first.connection
+    first.put(b"a", b"1", "sha256:x")
+    first.close()
+
+    second, beside = VerdictBook(str(tmp_path)), VerdictBook(str(tmp_path))
+    again = second.connection
+    known = second.get(b"a", b"1")
+    end()
+    left = beside.connection
+    second.close()
+    beside.close()
+
+    assert (True, "sha256:x", True) == (again is opened, known, left is not opened)
+    assert ["state.db"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_a_connection_to_a_file_that_is_gone_is_not_used_again(tmp_path: Path) -> None:
+    end = keep_open(str(tmp_path))
+    book = VerdictBook(str(tmp_path))
+    book.put(b"a", b"1", "sha256:x")
+    book.close()
+    for path in list(tmp_path.iterdir()):
+        path.unlink()
+
+    later = VerdictBook(str(tmp_path))
+
+    assert (None, True) == (later.get(b"a", b"1"), (tmp_path / "state.db").exists())
+    later.close()
+    end()

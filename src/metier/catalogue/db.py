@@ -9,11 +9,16 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS digests (path BLOB PRIMARY KEY, stamp BLOB NOT NULL, digest TEXT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS verdicts (digest TEXT, ruleset TEXT, data BLOB NOT NULL, PRIMARY KEY (digest, ruleset))",
 )
+FILE = "state.db"
 BUSY_SECONDS = 10.0
 BATCH = 256
 """So many rows wait before they are written together: each writing waits for the disk."""
@@ -22,18 +27,24 @@ _PUT_DIGEST = "INSERT OR REPLACE INTO digests VALUES (?, ?, ?)"
 _PUT_VERDICT = "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?)"
 
 
-class _Kept(threading.local):
-    """Connections of one thread between two uses: to open one costs as much as ten questions."""
+class _Kept:
+    """Connections between two uses, one to a thread and file: to open one costs as much as ten questions.
 
-    stays = False
+    Only for folders of which somebody said so: a process that goes on does, and lets go of them at its end.
+    """
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._found: dict[str, tuple[tuple[int, int, int], sqlite3.Connection]] = {}
+        self._paths: set[str] = set()
+        self._found: dict[tuple[str, int], tuple[tuple[int, int, int], sqlite3.Connection]] = {}
 
     def take(self, path: str) -> sqlite3.Connection | None:
-        """Give a connection that was put back, if its file is still the one; a child process never uses its parent's."""
-        mark, connection = self._found.pop(path, (None, None))
+        """Give a connection that was put back, if its file is still the one; a child process never touches its parent's."""
+        key = path, threading.get_ident()
+        mark, connection = self._found.get(key, (None, None))
+        if mark is None or mark[0] != os.getpid():
+            return None
+        del self._found[key]
         if connection is not None and mark != _mark(path):
             connection.close()
             return None
@@ -41,18 +52,31 @@ class _Kept(threading.local):
 
     def put(self, path: str, connection: sqlite3.Connection) -> bool:
         """Keep a connection for the next use; false where none are kept."""
-        mark = _mark(path) if _Kept.stays and path not in self._found else None
+        key = path, threading.get_ident()
+        mark = _mark(path) if path in self._paths and key not in self._found else None
         if mark is not None:
-            self._found[path] = mark, connection
+            self._found[key] = mark, connection
         return mark is not None
+
+    def begin(self, path: str) -> None:
+        """Keep connections to a file from now on."""
+        self._paths.add(path)
+
+    def end(self, path: str) -> None:
+        """Let go of all connections to a file; whoever uses one just now closes it."""
+        self._paths.discard(path)
+        for key in [key for key in list(self._found) if key[0] == path]:
+            self._found.pop(key)[1].close()
 
 
 _KEPT = _Kept()
 
 
-def keep_open() -> None:
-    """Let connections stay open between two uses from now on: for a process that goes on."""
-    _Kept.stays = True
+def keep_open(folder: str) -> Callable[[], None]:
+    """Let connections to the tables of a folder stay open between two uses; give what ends that."""
+    path = f"{folder}/{FILE}"
+    _KEPT.begin(path)
+    return lambda: _KEPT.end(path)
 
 
 def _mark(path: str) -> tuple[int, int, int] | None:
@@ -68,16 +92,16 @@ class Book:
 
     def __init__(self, folder: str | None) -> None:
         """Keep the tables in `folder`; without one, remember nothing."""
-        self.folder, self.path = folder, f"{folder}/state.db"
+        self.folder, self.path = folder, f"{folder}/{FILE}"
         self.waiting: list[tuple[str, tuple[bytes | str, ...]]] = []
         self.connection = (_KEPT.take(self.path) or self._opened(folder)) if folder else None
 
     def _opened(self, folder: str) -> sqlite3.Connection | None:
-        path = f"{folder}/state.db"
+        path = f"{folder}/{FILE}"
         for attempt in range(2):
             try:
                 os.makedirs(folder, mode=0o700, exist_ok=True)
-                connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+                connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
                 connection.execute("PRAGMA journal_mode=WAL")
                 for statement in _SCHEMA:
                     connection.execute(statement)

@@ -48,13 +48,13 @@ def _serve(values: Values) -> int:
         output.METERS.clear()  # nobody waits before a server
         m.progress = lambda _what, _count: None
         if place is None:
-            _serve_stdio(m)
+            _serve_stdio(m, scripts=not values["no_scripts"])
         else:
             _serve_http(m, values, place)
     return 0
 
 
-def _serve_stdio(m: Library) -> None:
+def _serve_stdio(m: Library, *, scripts: bool) -> None:
     """Speak over the standard streams; a client that is gone is the usual end."""
     from metier.mcp import serving
 
@@ -62,7 +62,7 @@ def _serve_stdio(m: Library) -> None:
         raise UsageError("there is no standard input to speak over", hint="a client starts metier mcp; see: metier mcp config")
     lost: list[BaseException] = []
     try:
-        serving.stdio(m)
+        serving.stdio(m, scripts=scripts)
     except* OSError as group:
         lost += _leaves(group)
     if lost and not isinstance(lost[0], BrokenPipeError):
@@ -95,7 +95,7 @@ def _serve_http(m: Library, values: Values, text: str) -> None:
         if not gatekeeping.is_loopback(host):
             output.note("warning: this is not encrypted; put it behind a proxy with TLS where others share the network")
 
-    http.serve(m, host, port, token, names=names, ready=ready)
+    http.serve(m, host, port, token, names=names, scripts=not values["no_scripts"], ready=ready)
 
 
 def _path(m: Library, file: str) -> str:
@@ -140,7 +140,9 @@ def _started(m: Library, values: Values, client: Client) -> Started:
     if text is None:
         agent = cli.text_of(values["agent"]) or client.agent
         roots = [word for root in m.given or () for word in ("--root", root.location)]
-        return Started((*configuring.command_here(), "mcp", *(("--agent", agent) if agent else ()), *roots))
+        without = values["no_scripts"] or not (client.runs or m.settings.mcp.run)
+        words = (*(("--agent", agent) if agent else ()), *(("--no-scripts",) if without else ()), *roots)
+        return Started((*configuring.command_here(), "mcp", *words))
     host, port = gatekeeping.place_of(text)
     if not port:
         raise UsageError("a client has to know the port", hint="write --http 127.0.0.1:7331, here and for the server")

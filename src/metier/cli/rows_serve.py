@@ -11,6 +11,7 @@ SERVE = (
             Option("--http", "over HTTP instead of standard input and output; with config: where the client finds it", "HOST:PORT"),
             Option("--token-file", "take the token from this file; needed to listen beyond this machine", "FILE"),
             Option("--allow-host", "with --http: a further name that it is called by (may be repeated)", "NAME", repeat=True),
+            Option("--no-scripts", "leave out skills that bring scripts: for a client that cannot run them"),
             Option("--for", "with config: the client (claude-code, codex, cursor, vscode, ...)", "CLIENT"),
             Option("--write", "with config: put it into the client's own file, with a backup"),
             Option("--project", "with config: the file of this project instead of yours"),

@@ -61,6 +61,8 @@ class Client(NamedTuple):
     shape: Shape = Shape()
     form: Form = "json"
     aliases: tuple[str, ...] = ()
+    runs: bool = True
+    """Whether it can run programs itself; one that cannot has no use for skills that tell it to."""
 
 
 _CONFIG = "${XDG_CONFIG_HOME:-~/.config}"
@@ -89,7 +91,7 @@ CLIENTS: tuple[Client, ...] = (
            _TYPED, aliases=("claude",)),
     Client("claude-desktop", "Claude Desktop", "", _SERVERS,
            _apart(f"{_CONFIG}/Claude/claude_desktop_config.json", f"{_SUPPORT}/Claude/claude_desktop_config.json",
-                  f"{_ROAMING}/Claude/claude_desktop_config.json"), shape=Shape(url="")),
+                  f"{_ROAMING}/Claude/claude_desktop_config.json"), shape=Shape(url=""), runs=False),
     Client("codex", "Codex", "codex", ("mcp_servers",), _same("${CODEX_HOME:-~/.codex}/config.toml"), ".codex/config.toml",
            Shape(headers="http_headers"), "toml", ("codex-cli", "openai-codex")),
     Client("cursor", "Cursor", "cursor", _SERVERS, _same("~/.cursor/mcp.json"), ".cursor/mcp.json"),
@@ -121,7 +123,7 @@ CLIENTS: tuple[Client, ...] = (
     Client("kilo-code", "Kilo Code", "kilo-code", _SERVERS, _same("~/.kilocode/cli/global/settings/mcp_settings.json"),
            ".kilocode/mcp.json", _STREAMABLE, aliases=("kilo", "kilocode")),
     Client("kiro", "Kiro", "kiro", _SERVERS, _same("~/.kiro/settings/mcp.json"), ".kiro/settings/mcp.json"),
-    Client("lm-studio", "LM Studio", "", _SERVERS, _same("~/.lmstudio/mcp.json"), aliases=("lmstudio",)),
+    Client("lm-studio", "LM Studio", "", _SERVERS, _same("~/.lmstudio/mcp.json"), aliases=("lmstudio",), runs=False),
     Client("roo-code", "Roo Code", "roo-code", _SERVERS,
            _vscode("globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json"), ".roo/mcp.json", _STREAMABLE,
            aliases=("roo",)),

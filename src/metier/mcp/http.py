@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from anyio import CancelScope
+    from mcp.server.lowlevel import Server
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     from metier.app import Library
@@ -36,7 +37,7 @@ PARTING_SECONDS = 1
 
 
 def serve(
-    library: Library, host: str, port: int, token: str, *, names: Sequence[str] = (),
+    library: Library, host: str, port: int, token: str, *, names: Sequence[str] = (), scripts: bool = True,
     ready: Callable[[str], None] = lambda _url: None,
 ) -> None:  # fmt: skip
     """Serve a library until a signal says to stop; `ready` is told the address once it is bound. Port 0 takes a free one."""
@@ -47,10 +48,13 @@ def serve(
         raise RefusedError(f"that is no good token: {fault}", code="weak-token", hint="for example: openssl rand -hex 32")
     import anyio
 
+    from metier.mcp import serving
+
     bound = _bound(host, port)
     try:
         number = bound.getsockname()[1]
-        anyio.run(_serve, library, bound, gatekeeping.gate_of(host, number, token, names),
+        server = serving.server_of(library, "http", scripts=scripts).server
+        anyio.run(_serve, server, bound, gatekeeping.gate_of(host, number, token, names),
                   lambda: ready(gatekeeping.url_of(host, number)))  # fmt: skip
     finally:
         bound.close()
@@ -70,17 +74,13 @@ def _bound(host: str, port: int) -> socket.socket:
         raise UsageError(f"cannot listen on {host}:{port}: {why}", code="bind", hint=hint) from None
 
 
-async def _serve(library: Library, bound: socket.socket, gate: Gate, ready: Callable[[], None]) -> None:
+async def _serve(server: Server[None], bound: socket.socket, gate: Gate, ready: Callable[[], None]) -> None:
     import anyio
     import uvicorn
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    from metier.mcp import serving
-
     quiet()
-    sessions = StreamableHTTPSessionManager(
-        serving.server_of(library, "http").server, max_request_body_size=gatekeeping.MOST_BYTES, max_sessions=SESSIONS
-    )
+    sessions = StreamableHTTPSessionManager(server, max_request_body_size=gatekeeping.MOST_BYTES, max_sessions=SESSIONS)
     door = Door(sessions, gate)
     config = uvicorn.Config(
         door, log_config=None, access_log=False, lifespan="off", ws="none", http=impatience.protocol(), loop="asyncio",
@@ -88,12 +88,12 @@ async def _serve(library: Library, bound: socket.socket, gate: Gate, ready: Call
         timeout_graceful_shutdown=PARTING_SECONDS,
     )  # fmt: skip
     ours = sys.platform != "win32" and threading.current_thread() is threading.main_thread()
-    server = (_unsignalled(uvicorn.Server) if ours else uvicorn.Server)(config)
+    web = (_unsignalled(uvicorn.Server) if ours else uvicorn.Server)(config)
     async with sessions.run(), anyio.create_task_group() as tasks:
         if ours:
-            await tasks.start(_until_a_signal, server, door)
+            await tasks.start(_until_a_signal, web, door)
         ready()
-        await server.serve(sockets=[bound])
+        await web.serve(sockets=[bound])
         tasks.cancel_scope.cancel()
 
 

@@ -25,6 +25,8 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
+from metier.mcp import faults
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
 
@@ -92,15 +94,14 @@ async def _read(
 
 def refusal_of(line: bytes) -> JSONRPCError | None:
     """Answer a request that is not as it should be, so that nobody waits for it; nothing when there is none to answer."""
+    error = ErrorData(code=INVALID_REQUEST, message="that is no request of JSON-RPC 2.0")
     try:
         said = json.loads(line)
+        number = said.get("id") if isinstance(said, dict) and "method" in said else None
+        str(number).encode()  # half a character cannot be said back
+        return None if number is None else JSONRPCError(jsonrpc="2.0", id=number, error=error)
     except (ValueError, RecursionError):
         return None
-    number = said.get("id") if isinstance(said, dict) and "method" in said else None
-    if isinstance(number, bool) or not isinstance(number, (int, str)):
-        return None
-    error = ErrorData(code=INVALID_REQUEST, message="that is no request of JSON-RPC 2.0")
-    return JSONRPCError(jsonrpc="2.0", id=number, error=error)
 
 
 async def _line(reader: asyncio.StreamReader) -> bytes | None:
@@ -124,9 +125,20 @@ async def _write(
     """Write every message on a line of its own, no faster than they are read."""
     async with leaving:
         async for one in leaving:
-            outgoing.write(one.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+            outgoing.write(text_of(one.message))
             await flow.room()
             owed.note_answer(one.message)
+
+
+def text_of(message: JSONRPCMessage) -> bytes:
+    """Write a message on a line; one that cannot be written costs nobody the connection."""
+    try:
+        return message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
+    except ValueError:
+        if not isinstance(message, (JSONRPCResponse, JSONRPCError)):
+            return b""
+        failed = JSONRPCError(jsonrpc="2.0", id=message.id, error=faults.internal().error)
+        return failed.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
 
 
 class _Owed:

@@ -114,10 +114,10 @@ async def _declare(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> 
 class Serving:
     """A library that is served. `server` has every handler, and keeps the library current while it runs (its lifespan)."""
 
-    def __init__(self, library: Library, door: Door = "stdio") -> None:
+    def __init__(self, library: Library, door: Door = "stdio", *, scripts: bool = True) -> None:
         """Put the faces together; nothing is read before a client asks."""
         self.library, self.door = library, door
-        self.stock = Stock(library, door)
+        self.stock = Stock(library, door, scripts=scripts)
         self.conversations = Conversations(door)
         self.news = News(self.conversations)
         pages = Pages()
@@ -258,19 +258,30 @@ class Serving:
             heard(list(dict.fromkeys(roots)), self._differs())
 
 
-def server_of(library: Library, door: Door = "stdio") -> Serving:
-    """Make the server of a library; nothing is read before a client asks."""
+def _ending(library: Library, end: Callable[[], None]) -> Callable[[], None]:
+    """Make of what ends something what is done once, when the library is closed."""
+
+    def closed() -> None:
+        library.closing.remove(closed)
+        end()
+
+    return closed
+
+
+def server_of(library: Library, door: Door = "stdio", *, scripts: bool = True) -> Serving:
+    """Make the server of a library; nothing is read before a client asks. Without `scripts`, skills that bring some stay out."""
     library.room = ROOM
-    db.keep_open()
-    return Serving(library, door)
+    if library.data:
+        library.closing.append(_ending(library, db.keep_open(library.data)))
+    return Serving(library, door, scripts=scripts)
 
 
-def stdio(library: Library) -> None:
+def stdio(library: Library, *, scripts: bool = True) -> None:
     """Serve one client over standard input and output until it leaves."""
     from mcp.server.stdio import stdio_server
 
     async def serve() -> None:
-        server = server_of(library).server
+        server = server_of(library, scripts=scripts).server
         async with pipe.streams() if pipe.is_fit() else stdio_server() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 

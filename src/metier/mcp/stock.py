@@ -92,9 +92,9 @@ class Offer(NamedTuple):
 class Stock:
     """What one door serves of a library."""
 
-    def __init__(self, library: Library, door: Door) -> None:
-        """Look at nothing yet."""
-        self.library, self.door = library, door
+    def __init__(self, library: Library, door: Door, *, scripts: bool = True) -> None:
+        """Look at nothing yet. Without `scripts` the client has no use for skills that bring some."""
+        self.library, self.door, self.scripts = library, door, scripts
         self.copies = Copies()
         self.alone = threading.RLock()
         """Held while something is found out, so that nothing is found out twice at once."""
@@ -204,6 +204,9 @@ class Stock:
             refusal = rules.hidden_code(card, facts.expose if facts else False, settings)
             if refusal is not None:
                 return refusal
+        if not self.scripts and _has_scripts(card):
+            hint = "the user can show it: 'metier mcp' without --no-scripts in the client's file"
+            return Refusal("no-scripts", f"'{one_line(card.name)}' has scripts, and this client is not to get such skills", hint)
         if not settings.scripts and not self._has_box() and _has_scripts(card):
             hint = "the user can show it: mcp.scripts in the configuration"
             return Refusal("no-sandbox", f"'{one_line(card.name)}' has scripts, and there is no sandbox to run them in", hint)

@@ -168,7 +168,7 @@ def test_copies_of_repositories_that_no_lock_names_go(shop: Workshop, tmp_path: 
 
 def test_where_nothing_was_ever_installed_there_is_nothing_to_free(home: Home, tmp_path: Path) -> None:
     with Workshop(home, tmp_path).open() as m:
-        assert (0, 0, 0) == m.gc()
+        assert (0, 0, 0, 0) == m.gc()
 
 
 def test_a_removed_skill_stays_until_its_revisions_are_given_up(shop: Workshop) -> None:
