@@ -20,6 +20,7 @@ DESCRIPTION = "Does one thing. Use it for that thing."
 PROGRAMS = {
     "bubblewrap": ("bwrap",),
     "node": ("node",),
+    "python3": ("/usr/bin/python3",),
     "chromium": ("chromium", "chromium-browser"),
     "postgresql": ("postgres", "pg_ctl", "pg_ctlcluster"),
 }

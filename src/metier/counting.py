@@ -48,11 +48,16 @@ class Tally:
         self.added.append((path, name, what, tokens, library.ports.clock_ns() // SECOND))
         if self not in library.later:  # after it was added: had it just been taken out of there, it would be forgotten
             library.later.append(self)
-        if len(self.added) >= BATCH and library.alone.acquire(blocking=False):
+        if len(self.added) >= BATCH:
+            library.aside(self._while_alone)
+
+    def _while_alone(self) -> None:
+        """Write down what waits, if it is still so much, unless somebody has the library: then they will."""
+        if len(self.added) >= BATCH and self.library.alone.acquire(blocking=False):
             try:
                 self()
             finally:
-                library.alone.release()
+                self.library.alone.release()
 
     def __call__(self) -> None:
         """Write down what waits, as far as that can be done at once; what cannot stays for the next time, and is said."""

@@ -38,13 +38,13 @@ class Foreman(Steward):
         in which a person agreed to what a destructive skill does: they must name it (CO-18).
         """
         from metier.running import code, scripts
-        from metier.runs import Lent
+        from metier.runs import Lent, never
 
         lent = Lent(network, tuple(read), tuple(write), seconds)
         if self.resolve(name).kind == "code":
             return code.call(self._whole, name, script, context, consent=act, agreed=consent, lent=lent, hear=hear, stopped=stopped)
         wish = scripts.Wish(consent, install, lent, unsandboxed)
-        ears = scripts.Ears(hear, None, feed, stopped or scripts.ALONE.stopped)
+        ears = scripts.Ears(hear, None, feed, stopped or never)
         return scripts.run(self._whole, name, script, args, wish, ears)
 
     def sandbox_layers(self) -> list[Layer]:
@@ -63,7 +63,7 @@ class Foreman(Steward):
             return triggering.dispatch(self._whole, task, attempt)
         return dispatching.dispatch(self._whole, task)
 
-    def auto(self, message: str) -> Dispatched | None:
+    def auto(self, message: str) -> Dispatched:
         """Let a message set off the code skills that the setting `run.auto` names, where one of their triggers is in it (CO-20)."""
         from metier.running import dispatching
 

@@ -47,6 +47,8 @@ class Wired(Finder):
         self.machine.given, self.machine.refused = lambda: self.session.secrets, lambda: self.settings.secrets_refused
         self.progress: Callable[[str, int], None] = lambda _what, _count: None
         """Told how far long work has come; a door may put a meter here."""
+        self.aside: Callable[[Callable[[], None]], object] = lambda work: work()
+        """Does what nobody has to wait for; a server has a thread for it."""
         self.later: list[Callable[[], None]] = []
         """What waits until after the answer."""
         self.analyzers: tuple[ports.Analyzer, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pty
 import shutil
 import signal
 import subprocess
@@ -59,10 +60,9 @@ def scripts(place: Place, files: dict[str, str | bytes], name: str = "pdf", fiel
 
 def started(place: Place, *words: str, **given: Any) -> subprocess.Popen[bytes]:
     """Start the command as a process of its own, with pipes."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "metier", "run", *words], env=environment(place.env), cwd=place.project, stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, **given,
-    )  # fmt: skip
+    streams: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    line = [sys.executable, "-m", "metier", "run", *words]
+    return subprocess.Popen(line, env=environment(place.env), cwd=place.project, **(streams | given))
 
 
 def audit(place: Place) -> list[dict[str, Any]]:
@@ -167,9 +167,8 @@ def test_scripts_of_other_kinds_run_by_their_first_line_or_their_end(
     assert (out, "") == (answer.out, answer.err)
 
 
+@pytest.mark.node
 def test_a_node_script_runs(place: Place, run: Callable[..., Answer]) -> None:
-    if not any(Path(folder, "node").exists() for folder in os.environ["PATH"].split(":")):
-        pytest.skip("there is no Node on this machine")
     scripts(place, {"scripts/a.mjs": "console.log(process.argv.slice(2))\n"})
 
     answer = run("pdf", "--", "a b")
@@ -201,6 +200,24 @@ def test_packages_from_a_folder_are_there_after_a_yes(place: Place, run: Callabl
 
     assert (125, True, True) == (refused.code, "tiny" in error_of(refused)[0], "after a yes they would be installed" in shown.out)
     assert [(0, "42\n")] * 2 == [(one.code, one.out) for one in (ran, again)]
+
+
+def test_on_a_terminal_somebody_is_asked_before_packages_are_installed(place: Place) -> None:
+    (place.base / "wheels").mkdir()
+    place.configure(f'trust.local_default = "trusted"\nrun.packages_from = "{place.base}/wheels"\n')
+    scripts(place, {"scripts/a.py": '# /// script\n# dependencies = ["tiny"]\n# ///\n'})
+    outside, inside = pty.openpty()
+    process = started(place, "pdf", stdin=inside, stderr=inside)
+    os.close(inside)
+    asked = b""
+    while not asked.endswith(b"[y/N] "):
+        asked += os.read(outside, 1024)
+
+    os.write(outside, b"n\n")
+    process.communicate(timeout=PATIENCE)
+    os.close(outside)
+
+    assert (True, 125) == (b"after a yes they would be installed" in asked, process.returncode)
 
 
 # --- what is lent
@@ -366,11 +383,12 @@ def test_runs_are_events_in_a_log_that_holds(place: Place, run: Callable[..., An
     place.configure('trust.local_default = "trusted"\nrun.allow_unsandboxed = true\n')
     scripts(place, {"scripts/a.sh": "exit 5\n"})
 
-    codes = [run("pdf").code, run("pdf", "--unsandboxed").code]
+    answers = [run("pdf"), run("pdf", "--unsandboxed")]
 
     kept, bare = audit(place)
     with contextlib.closing(place.scopes()) as library:
-        assert ([5, 5], True) == (codes, library.audit_verify().ok)
+        assert ([5, 5], True) == ([one.code for one in answers], library.audit_verify().ok)
+    assert [False, True] == ["warning: NO SANDBOX" in one.err for one in answers]
     for event, sandboxed in ((bare, False), (kept, True)):
         details = event["details"]
         assert ("failed", 5, sandboxed, True, True) == (event["outcome"], details["exit_code"], details["policy"]["sandboxed"],

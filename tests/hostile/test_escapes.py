@@ -20,7 +20,7 @@ from fakes.jail import CANARY, CANARY_NAME, KEY, OTHER, OWN, USERS, Jail, Lent, 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = [pytest.mark.bubblewrap, pytest.mark.loopback]
+pytestmark = [pytest.mark.bubblewrap, pytest.mark.python3, pytest.mark.loopback]
 
 MODULES = ("attempts", "attempts_files", "attempts_kernel", "attempts_network")
 MAIN = f"from fakes import {', '.join(MODULES)}\nattempts.main()\n"

@@ -16,7 +16,7 @@ from metier.runs import MIB
 if TYPE_CHECKING:
     from metier.runs import Ran
 
-pytestmark = pytest.mark.bubblewrap
+pytestmark = [pytest.mark.bubblewrap, pytest.mark.python3]
 
 PATIENCE = 20
 """Seconds for what was killed to be gone; nothing is measured by it."""
@@ -121,6 +121,18 @@ while True:
     except OSError:
         time.sleep(0.01)
 """
+HIDDEN = """
+import ctypes, os, threading, time
+print("begun", flush=True)
+def hold():
+    kept = b"x" * (64 << 20)
+    time.sleep(60)
+for _ in range(8):
+    if os.fork() == 0:
+        threading.Thread(target=hold).start()
+        ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)
+time.sleep(60)
+"""
 OUTPUT = """
 import os
 os.write(1, b"begun")
@@ -173,6 +185,7 @@ BOMBS = {
     "memory for the tables of where memory lies": Bomb(TABLES, "memory"),
     "memory for files with nothing in them": Bomb(EMPTY, "memory"),
     "memory for what waits in sockets": Bomb(SOCKETS, "memory"),
+    "memory of processes whose first thread is gone": Bomb(HIDDEN, "memory"),
     "output": Bomb(OUTPUT, "output"),
     "busy, deaf to every signal, with every stream closed": Bomb(SPIN, "time", 124, seconds=1),
     "stopped, with all the others": Bomb(STOPPED, "time", 124, seconds=1),

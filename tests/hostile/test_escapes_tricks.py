@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from metier.runs import Ran
 
-pytestmark = pytest.mark.bubblewrap
+pytestmark = [pytest.mark.bubblewrap, pytest.mark.python3]
 
 PRINTS = 'import os\nprint("ran", sorted(os.listdir("/skill")), open("/skill/lib/code.py").read())\n'
 SWAPPED = 'print("swapped")\n'

@@ -29,9 +29,8 @@ def run(m: Library, card: Card, task: str, values: Values) -> int:
         raise UsageError(f"--{wrong} is for scripts; '{card.name}' is a code skill", hint="leave it out")
     if values["dry_run"]:
         return _shown(m, card, task, values)
-    terminal = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)) and not values["json"]
     lent = run_.lent(values)
-    asker = _asker(m, card, task, values) if terminal else None
+    asker = _asker(m, card, task, values) if run_.terminal(values) else None
     try:
         ran = code.call(m, card.path, task, lent=lent, consent=cli.text_of(values["act"]) or "", ask=asker,
                         agreed=bool(values["yes"]), hear=None if values["json"] else run_.say, door="cli")  # fmt: skip

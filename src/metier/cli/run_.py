@@ -52,6 +52,8 @@ def _ran(m: Library, values: Values) -> int:
     name, *words = operands[: len(operands) - len(rest)] or [""]
     if not name:
         raise UsageError("metier run needs NAME, before any --", hint="see: metier run --help")
+    if values["raw"] and values["json"]:
+        raise UsageError("--raw and --json exclude each other", hint="leave one of them out")
     card = _card(m, name)
     if card.kind == "code":
         from metier.cli import called
@@ -73,7 +75,7 @@ def _card(m: Library, name: str) -> Card:
 
 
 def _script(m: Library, path: str, script: str, arguments: list[str], values: Values) -> int:
-    from metier.running import planning, scripts
+    from metier.running import planning, scripts, words
 
     card = m.resolve(path)
     if values["unsandboxed"]:
@@ -82,12 +84,14 @@ def _script(m: Library, path: str, script: str, arguments: list[str], values: Va
     if values["dry_run"]:
         return shown(m, planned, values)
     agreed, seen = bool(values["yes"]), ""
-    if planned.plan.allowed and planned.plan.asks and not agreed:
+    if planned.plan.allowed and not agreed and _has_to_ask(m, planned, values):
         _ask(m, planned, values)
         agreed, seen = True, planned.plan.digest or ""
     wish = scripts.Wish(agreed, agreed, lent(values), bool(values["unsandboxed"]), seen, "cli")
     for line in planned.granted.refused:
         output.note(f"not granted: {line}")
+    if values["unsandboxed"]:
+        output.note(f"warning: {words.BARE}")
     ran = scripts.run(m, card.path, planned.plan.script, arguments, wish, _ears(values))
     return ended(ran, values)
 
@@ -102,6 +106,18 @@ def _listed(values: Values, option: str) -> tuple[str, ...]:
     found = values[option]
     assert isinstance(found, list)
     return tuple(found)
+
+
+def terminal(values: Values) -> bool:
+    """Tell whether there is a person to ask."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)) and not values["json"]
+
+
+def _has_to_ask(m: Library, planned: Planned, values: Values) -> bool:
+    """Tell whether policy wants a yes, or packages do; where nobody can be asked, those are refused by their own name later."""
+    from metier.running import words
+
+    return planned.plan.asks or (terminal(values) and words.would_install(m, planned))
 
 
 def _ask(m: Library, planned: Planned, values: Values) -> None:

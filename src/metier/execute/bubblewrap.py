@@ -3,9 +3,8 @@
 What is resolved when. bwrap turns every source into a real path when it starts, and mounts that path a little later; who can
 change the folders above it may swap it in between. So a source may be the descriptor of what was looked at, opened with O_PATH
 and written `/proc/self/fd/N`: a bwrap that has `--bind-fd` mounts it, compares device and inode with the descriptor, and closes
-it. Any other would leave it open in the program, which could walk from it to the machine's root: there it is refused. Then, and
-for the targets, whoever starts bwrap can compare: it waits at `block` once every mount is laid, and `/proc/PID/root` shows them
-before the first instruction of the program.
+it. Any other would leave it open in the program, which could walk from it to the machine's root: there it is refused, and a source
+is mounted by its path, with that moment left in which it can be swapped.
 
 Descriptors. bwrap closes none that it has no use for, so it inherits 0 to 2, those of `Pipes`, and those that sources name, and no
 others. It closes `seccomp`, `files`, `environment` and the sources once they are read, `info` and `block` once they are used;
@@ -101,7 +100,8 @@ class Pipes(NamedTuple):
 def arguments(cage: Cage, system: System, pipes: Pipes) -> list[str]:
     """Give the whole command line. No value of a variable and no byte of a file is ever in it: anyone may read it."""
     check(cage)
-    _check_variables(cage, inherited=pipes.environment < 0)
+    if pipes.environment < 0:
+        _check_inherited(cage)
     if len(pipes.files) != len(texts(cage)) + len(cage.files):
         raise SandboxError("the sandbox was given the wrong number of files", code="sandbox-mount")
     return [
@@ -194,6 +194,7 @@ def _files(cage: Cage, pipes: Pipes) -> Iterator[str]:
 def check(cage: Cage) -> None:
     """Refuse what bwrap would take for something else, or fail at: before a source is opened, and once more in `arguments`."""
     _check_command(cage)
+    _check_variables(cage)
     seen: set[str] = set()
     for mount in cage.mounts:
         _check_source(mount.source)
@@ -222,11 +223,15 @@ def _check_command(cage: Cage) -> None:
         raise SandboxError(f"{cage.folder!r} is no folder to start in", code="sandbox-command")
 
 
-def _check_variables(cage: Cage, *, inherited: bool) -> None:
+def _check_variables(cage: Cage) -> None:
     for name, value in cage.environment:
         if not name or "=" in name or not _plain(name) or not _plain(value):
             raise SandboxError(f"{name!r} is no variable that a program can be given", code="sandbox-variable")
-        if inherited and name.startswith(_LOADER):
+
+
+def _check_inherited(cage: Cage) -> None:
+    for name, _value in cage.environment:
+        if name.startswith(_LOADER):
             raise SandboxError(f"the variable {name} would act outside the sandbox", code="sandbox-variable")
 
 

@@ -8,10 +8,10 @@ from metier.execute.cell.proc import Cell
 from metier.execute.ends.proc import Ends
 from metier.execute.failing import MARK, failure
 from metier.execute.landlock import proc as landlock
-from metier.execute.stream.proc import Asked, drive, never
+from metier.execute.stream.proc import Asked, drive
 from metier.execute.system.disk import survey
 from metier.execute.wiring.proc import wire
-from metier.runs import KILLED, TIMED_OUT, Ended
+from metier.runs import KILLED, TIMED_OUT, Ended, never
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -18,6 +18,7 @@ MOST_NAME, MOST_QUERY = 100, 2_000
 _LONGEST = 2 * (MOST_NAME + MOST_QUERY)
 """How far the end of a tag is looked for."""
 _PASSES = 4
+_BRACKETS = re.compile(r"[\[\]]")
 _OPENING = re.compile(r"\[\s*SKILL\s*:", re.IGNORECASE)
 _UNSEEN = dict.fromkeys([0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF])
 """What stands in a text unseen, and could keep a tag from being found."""
@@ -44,12 +45,13 @@ class Found(NamedTuple):
 def find(text: str) -> Found:
     """Find the tags of a text, the outermost of those that lie in each other; the places are those of the text that is given."""
     plain = text.translate(_UNSEEN) if _is_split(text) else text
+    closings = _closings(plain) if _OPENING.search(plain) else {}
     tags: list[Tag] = []
-    at = 0
+    at = calls = 0
     while (opening := _OPENING.search(plain, at)) is not None:
-        end, closed = _end(plain, opening.start())
-        calls = sum(not tag.fault for tag in tags)
+        end, closed = _end(plain, opening.start(), closings)
         tags.append(_read(plain, opening.start(), opening.end(), end, closed=closed, room=calls < MOST_TAGS))
+        calls += not tags[-1].fault
         at = end
     return Found(plain, tuple(tags))
 
@@ -81,13 +83,23 @@ def _is_split(text: str) -> bool:
     return not text.isascii() and _OPENING.search(text.translate(_UNSEEN)) is not None
 
 
-def _end(text: str, start: int) -> tuple[int, bool]:
+def _closings(text: str) -> dict[int, int]:
+    """Give for each bracket where what it opens ends, in one pass: a text may open any number of tags and close none."""
+    waiting: list[int] = []
+    found: dict[int, int] = {}
+    for bracket in _BRACKETS.finditer(text):
+        if bracket[0] == "[":
+            waiting.append(bracket.start())
+        elif waiting:
+            found[waiting.pop()] = bracket.end()
+    return found
+
+
+def _end(text: str, start: int, closings: dict[int, int]) -> tuple[int, bool]:
     """Give where a tag ends, brackets within it counted, and whether it does; one that does not ends with its line."""
-    depth = 0
-    for at in range(start, min(len(text), start + _LONGEST)):
-        depth += (text[at] == "[") - (text[at] == "]")
-        if not depth:
-            return at + 1, True
+    end = closings.get(start, start)
+    if start < end <= start + _LONGEST:
+        return end, True
     line = text.find("\n", start)
     return len(text) if line < 0 else line, False
 

@@ -54,6 +54,7 @@ def serve(
     try:
         number = bound.getsockname()[1]
         server = serving.server_of(library, "http", scripts=scripts).server
+        serving.take_turns()
         anyio.run(_serve, server, bound, gatekeeping.gate_of(host, number, token, names),
                   lambda: ready(gatekeeping.url_of(host, number)))  # fmt: skip
     finally:

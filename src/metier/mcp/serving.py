@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import sys
 import threading
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ from pydantic import ValidationError
 
 from metier import __version__
 from metier.catalogue import db
+from metier.collector import set_aside
 from metier.errors import MetierError
 from metier.mcp import faults, pipe
 from metier.mcp.conversations import Conversations
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from metier.watching import Watcher
 
 NAME = "metier"
+TURN_SECONDS = 0.0005
 ROOM = 64 << 20
 """Bytes that skills taken apart for searches may take up, about."""
 INSTRUCTIONS = """\
@@ -212,6 +215,7 @@ class Serving:
         """Begin to hear of changes."""
         try:
             self._told = self.stock.now().generation
+            set_aside()
             begun.append(self.library.watch(partial(self._changed, heard)))
             self.stock.forget()  # of what changed before it was listened for nobody would have told
         except (MetierError, OSError) as error:
@@ -276,6 +280,11 @@ def server_of(library: Library, door: Door = "stdio", *, scripts: bool = True) -
     return Serving(library, door, scripts=scripts)
 
 
+def take_turns() -> None:
+    """Let the threads of this process take turns often: no answer is to wait for what is written aside."""
+    sys.setswitchinterval(TURN_SECONDS)
+
+
 def stdio(library: Library, *, scripts: bool = True) -> None:
     """Serve one client over standard input and output until it leaves."""
     from mcp.server.stdio import stdio_server
@@ -285,5 +294,6 @@ def stdio(library: Library, *, scripts: bool = True) -> None:
         async with pipe.streams() if pipe.is_fit() else stdio_server() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
+    take_turns()
     with contextlib.suppress(KeyboardInterrupt):
         anyio.run(serve)

@@ -105,7 +105,8 @@ class Stock:
         self._offers: OrderedDict[str, Offer | Refusal] = OrderedDict()
         self._said: set[str] = set()
         self._boxed: bool | None = None
-        self._counts = ThreadPoolExecutor(1, "metier-counts")
+        self._aside = ThreadPoolExecutor(1, "metier-aside")
+        library.aside = self._aside.submit
 
     # --- the snapshot
 
@@ -244,14 +245,14 @@ class Stock:
             self._standings[card.path] = Standing(digest, level, None, time.monotonic() + AGED_SECONDS)
 
     def count(self, path: str, what: counting.What, tokens: int) -> None:
-        """Count one use, in a thread of its own: now and then that writes to the disk, and nobody is to wait for it."""
+        """Count one use; what now and then is written to the disk for that, nobody waits for."""
         card = self._now.visible.get(path) if self._now else None
         if card is not None:
-            self._counts.submit(counting.note, self.library, card, what, tokens)
+            counting.note(self.library, card, what, tokens)
 
     def settle(self) -> None:
         """Wait until all that was to be counted is."""
-        self._counts.submit(lambda: None).result()
+        self._aside.submit(lambda: None).result()
 
     # --- one skill as files
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.running import code, scripts
-from metier.runs import Lent
+from metier.runs import Lent, never
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,5 +36,5 @@ def run(library: Library, card: Card, script: str, args: Sequence[str], how: Man
     if card.kind == "code":
         context = "\n".join(args)
         return code.call(library, card.path, script, context, consent=how.act, lent=lent, stopped=how.stopped, door=how.door)
-    ears = scripts.Ears(stopped=how.stopped or scripts.ALONE.stopped)
+    ears = scripts.Ears(stopped=how.stopped or never)
     return scripts.run(library, card.path, script, args, scripts.Wish(lent=lent, door=how.door), ears)

@@ -8,7 +8,7 @@ from metier import preparing
 from metier.copies import disk as copies
 from metier.discover import disk
 from metier.errors import IntegrityError, RefusedError
-from metier.execute.interpreters import env as interpreters, options_of
+from metier.execute.interpreters import PYTHONS, env as interpreters, options_of
 from metier.running import environments
 from metier.running.planning import declared
 from metier.runs import HOME, SCRATCH, SECRETS, SKILL, Cage, Given, Mount
@@ -57,7 +57,7 @@ def caged(library: Library, planned: Planned, digest: str, *, consent: bool, bar
     path, home = library.env.get("PATH", ""), library.home or ""
     found = interpreters.find(plan.interpreter, settings.interpreters, path, home, library.data)
     command, mounts = (*found.command, *options_of(head, plan.interpreter)), found.mounts
-    if plan.interpreter in {"python", "python3"}:
+    if plan.interpreter in PYTHONS:
         own = environments.ready(library, head.decode("utf-8", "replace"), consent=consent)
         if own is not None:
             command, mounts = (own.python, *command[1:]), (*mounts, *own.mounts)
@@ -78,7 +78,11 @@ def secrets(values: Mapping[str, str], *, as_files: bool) -> tuple[dict[str, str
     """Give the values as variables, or as files whose names stand in variables of their own."""
     if not as_files:
         return dict(values), ()
-    files = tuple(Given(f"{SECRETS}/{name}", value.encode("utf-8", "surrogateescape")) for name, value in values.items())
+    try:
+        files = tuple(Given(f"{SECRETS}/{name}", value.encode("utf-8", "surrogateescape")) for name, value in values.items())
+    except UnicodeEncodeError as error:
+        raise RefusedError("a value that it needs holds half a character, which no file can", code="sandbox-variable",
+                           hint="set it anew: metier setup") from error  # fmt: skip
     return {f"{name}_FILE": f"{SECRETS}/{name}" for name in values}, files
 
 

@@ -15,7 +15,7 @@ from metier.execute import answers
 from metier.execute.output import Cleaner
 from metier.running import admitting, confirming, hooks, modules, refusals, skillcages
 from metier.running.scripts import Ears, Listener, policy_of
-from metier.runs import KILLED, TIMED_OUT, Call, Lent, Ran
+from metier.runs import KILLED, TIMED_OUT, Call, Lent, Ran, never
 from metier.trust.decide import usable
 
 if TYPE_CHECKING:
@@ -77,16 +77,12 @@ def call(  # noqa: PLR0913 - each is one part of a call, by name
         usable(card, admitted.gated.digest, admitted.decision, "run", consent=agreed or bool(act))
         asked = hooks.before(library.hooks, asked, library.settings.run.hook_ms)
         confirming.still_agreed(admitted, asked, act, yes=agreed)
-        done = _made(library, _Noted(admitted, door, {}, act), asked, lent, Ears(hear=hear, stopped=stopped or _never))
+        done = _made(library, _Noted(admitted, door, {}, act), asked, lent, Ears(hear=hear, stopped=stopped or never))
     except MetierError as error:
         if not isinstance(error, SandboxError) and error.code not in _NOTED:
             refusals.note(library, card, error, door, digest=admitted.gated.digest if admitted else None)
         raise
     return _told(library, admitted, asked, done)
-
-
-def _never() -> bool:
-    return False
 
 
 def _check(task: object, context: object) -> None:
@@ -115,17 +111,20 @@ def _made(library: Library, noted: _Noted, asked: Call, lent: Lent, ears: Ears) 
         listener = Listener(lending, ears)
         try:
             ended = library.box().run(lending.cage, listener.hear, None, ears.stopped)
+            output = listener.finish()
         except BaseException as error:
             counting.note(library, card, "failure")
             _record(library, "failed", noted, error=type(error).__name__)
             if isinstance(error, SandboxError):
                 error.hint = error.hint or "see: metier doctor"
             raise
-        done = _ended(card.name, ended, listener.finish(), lending.cage.bounds.seconds, values)
+        done = _ended(card.name, ended, output, lending.cage.bounds.seconds, values)
     counting.note(library, card, "failure" if done.code else "run", estimate(done.answer.result or ""))
     outcome = "stopped" if done.stopped else "failed" if done.code else "done"
     _record(library, outcome, noted, exit_code=done.code, seconds=round(done.seconds, 3), stopped=done.stopped,
             declined=done.answer.declined, dispatch=asked.dispatch)  # fmt: skip
+    if not done.sandboxed and done.output and ears.hear is not None:  # nobody heard it as it came
+        ears.hear("out", done.output)
     return done
 
 
@@ -167,7 +166,7 @@ def _cleaned(text: str | None, values: Mapping[str, str]) -> str | None:
     if text is None:
         return None
     cleaner = Cleaner(values)
-    return cleaner.feed(text.encode()) + cleaner.finish()
+    return cleaner.feed(text.encode("utf-8", "replace")) + cleaner.finish()
 
 
 def _told(library: Library, admitted: Admitted, asked: Call, done: _Done) -> Ran:

@@ -9,7 +9,7 @@ from metier.disclose.tokens import estimate
 from metier.errors import IntegrityError, MetierError, RefusedError, SandboxError, UsageError
 from metier.execute.output import Cleaner
 from metier.running import cages, planning, refusals
-from metier.runs import Lent, Ran
+from metier.runs import Lent, Ran, never
 from metier.trust.decide import usable
 from metier.vetting.cases import case_of
 
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from metier.ports import Sandbox
     from metier.running.planning import Planned
     from metier.runs import Cage, Ended
-
-
-def _never() -> bool:
-    return False
 
 
 class Wish(NamedTuple):
@@ -50,7 +46,7 @@ class Ears(NamedTuple):
     raw: Callable[[str, bytes], None] | None = None
     """Gets the very bytes in the place of that: for output that is no text."""
     feed: Callable[[int], bytes] | None = None
-    stopped: Callable[[], bool] = _never
+    stopped: Callable[[], bool] = never
 
 
 PLAIN, ALONE = Wish(), Ears()
@@ -61,8 +57,8 @@ def run(
 ) -> Ran:
     """Run a script of a skill to its end; whatever forbids it is an error, and nothing was run then."""
     card = library.resolve(name)
-    box = box_for(library, wish)
     try:
+        box = box_for(library, wish)
         planned = planning.planned(library, card.path, chosen(library, card, script), arguments, wish.lent)
         digest = permitted(library, planned, consent=wish.consent)
         if wish.shown and wish.shown != digest:
@@ -134,13 +130,13 @@ def carried_out(
     listener = Listener(lending, ears)
     try:
         ended = box.run(lending.cage, listener.hear, ears.feed, ears.stopped)
+        output = listener.finish()
     except BaseException as error:
         counting.note(library, card, "failure")
         recording.record(library, "run", "failed", **noted, error=type(error).__name__)
         if isinstance(error, SandboxError):
             error.hint = error.hint or "see: metier doctor"
         raise
-    output = listener.finish()
     counting.note(library, card, "failure" if ended.code else "run", estimate(output))
     recording.record(library, "run", _outcome(ended), **noted, exit_code=ended.code, seconds=round(ended.seconds, 3),
                      stopped=ended.stopped)  # fmt: skip
@@ -168,7 +164,9 @@ class Listener:
     def __init__(self, lending: cages.Lending, ears: Ears) -> None:
         """Begin with nothing heard."""
         self._streams = {stream: Cleaner(lending.values) for stream in ("out", "err")}
-        self._ears, self._kept = ears, list[str]()
+        self._ears = ears
+        self._kept = bytearray()
+        """As bytes: a list of what comes letter by letter would take fifty times the room."""
 
     def hear(self, stream: str, data: bytes) -> None:
         """Take the next bytes of a stream."""
@@ -181,10 +179,10 @@ class Listener:
         """Say what was held back, and give all that was heard."""
         for stream, cleaner in self._streams.items():
             self._say(stream, cleaner.finish())
-        return "".join(self._kept)
+        return self._kept.decode()
 
     def _say(self, stream: str, text: str) -> None:
         if text:
-            self._kept.append(text)
+            self._kept += text.encode("utf-8", "replace")
             if self._ears.hear is not None:
                 self._ears.hear(stream, text)

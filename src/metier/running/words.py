@@ -8,6 +8,7 @@ from metier import skillfile
 from metier.discover import disk
 from metier.execute import acts
 from metier.execute.bubblewrap import shown
+from metier.execute.interpreters import PYTHONS
 from metier.running import cages, environments
 from metier.runs import SCRATCH, SKILL, Cage, Given, Mount
 from metier.standard.code import MAX_BYTES, read_code
@@ -22,7 +23,7 @@ def in_words(library: Library, planned: Planned, *, bare: bool = False) -> list[
     plan, card = planned.plan, planned.card
     lines = [f"{card.name}: {plan.script or '(no script)'}", f"  folder     {card.path}",
              f"  digest     {plan.digest or 'it cannot be read whole'}", f"  trust      {planned.level}"]  # fmt: skip
-    lines += ["", "It would have:", *(f"  {line}" for line in (_BARE if bare else ())),
+    lines += ["", "It would have:", *([f"  {BARE}"] if bare else ()),
               *(f"  {line}" for line in shown(outline(planned)) if not bare or not line.startswith(_KEPT_IN))]  # fmt: skip
     lines += _section("It would be given these files of yours, as copies:", [file.path for file in plan.files if file.there])
     lines += _section("It declares, and is never given:", plan.refused)
@@ -32,7 +33,7 @@ def in_words(library: Library, planned: Planned, *, bare: bool = False) -> list[
     return lines
 
 
-_BARE = ("NO SANDBOX: it runs as you, and can read, change and send whatever you can",)
+BARE = "NO SANDBOX: it runs as you, and can read, change and send whatever you can"
 _KEPT_IN = ("in the folder:", "reads:", "changes:", "network:", "secrets as files:", "files:")
 """What holds only in a sandbox."""
 
@@ -43,7 +44,8 @@ def _consent(planned: Planned) -> list[str]:
     if card.kind != "code":
         return []
     facts = read_code(disk.read_head(card.path, MAX_BYTES + 1).data, skillfile.folder_name(card))
-    if facts is None or not any(acts.is_destructive(name, declared=facts.destructive) for name in (card.name, facts.name)):
+    names = (card.name, facts.name, skillfile.folder_name(card)) if facts else ()
+    if facts is None or not any(acts.is_destructive(name, declared=facts.destructive) for name in names):
         return []
     act = acts.act_of(card.name, facts.description, " ".join(planned.plan.arguments))
     return [f"it is destructive: consent has to name the act, '{act}'"]
@@ -67,10 +69,20 @@ def outline(planned: Planned) -> Cage:
 
 def _packages(library: Library, planned: Planned) -> list[str]:
     """Say what a Python script wants installed, and whether that is done."""
-    if planned.plan.interpreter not in {"python", "python3"} or not planned.plan.path:
-        return []
-    text = disk.read_head(planned.plan.path, cages.SCRIPT_BYTES).data.decode("utf-8", "replace")
-    return environments.in_words(library, text)
+    return environments.in_words(library, _python_text(planned))
+
+
+def would_install(library: Library, planned: Planned) -> bool:
+    """Tell whether packages are to be installed first, and somebody has to say yes to that."""
+    wanted = environments.planned(library, _python_text(planned))
+    return wanted is not None and wanted.state == "ask"
+
+
+def _python_text(planned: Planned) -> str:
+    """Give the script where it is Python; nothing where it is not, and so declares nothing."""
+    if planned.plan.interpreter not in PYTHONS or not planned.plan.path:
+        return ""
+    return disk.read_head(planned.plan.path, cages.SCRIPT_BYTES).data.decode("utf-8", "replace")
 
 
 def as_document(library: Library, planned: Planned, *, bare: bool = False) -> dict[str, Any]:

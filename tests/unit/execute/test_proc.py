@@ -18,10 +18,9 @@ from fakes.ordinary import as_ordinary, open_folder
 from metier.errors import SandboxError
 from metier.execute.cgroup import disk as groups
 from metier.execute.proc import Bubblewrap
-from metier.execute.stream.proc import never
-from metier.runs import MIB, Bounds, Cage, Ended, Mount
+from metier.runs import MIB, Bounds, Cage, Ended, Mount, never
 
-pytestmark = pytest.mark.bubblewrap
+pytestmark = [pytest.mark.bubblewrap, pytest.mark.python3]
 
 SMALL = Bounds(seconds=30, memory_bytes=128 * MIB, processes=16, output_bytes=MIB, scratch_bytes=4 * MIB, file_bytes=64 * MIB)
 PYTHON = "/usr/bin/python3"
@@ -210,6 +209,14 @@ def test_a_program_that_is_not_there_is_refused() -> None:
         caught(("/usr/bin/no-such-program",))
 
     assert ("no-program", True) == (raised.value.code, "No such file" in raised.value.message)
+
+
+@pytest.mark.parametrize(("name", "value"), [("A", "\ud800"), ("A", "x\0y"), ("A=B", "x"), ("", "x")])
+def test_a_variable_that_no_program_can_be_given_is_refused(name: str, value: str) -> None:
+    with pytest.raises(SandboxError) as raised:
+        Bubblewrap().run(Cage(shell("true"), environment=((name, value),)), lambda _name, _data: None)
+
+    assert "sandbox-variable" == raised.value.code
 
 
 def test_a_program_that_speaks_like_bubblewrap_is_not_taken_for_it() -> None:

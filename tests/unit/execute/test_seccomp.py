@@ -11,7 +11,7 @@ from metier.execute.seccomp import ALLOW, EAFNOSUPPORT, ENOSYS, EPERM, ERRNO, KI
 
 ARCHITECTURE = {machine: value for machine, (_column, value) in MACHINES.items()}
 X86, ARM = "x86_64", "aarch64"
-REFUSED, UNKNOWN, NO_FAMILY = ERRNO | EPERM, ERRNO | ENOSYS, ERRNO | EAFNOSUPPORT
+REFUSED, UNKNOWN, NO_FAMILY, DONE = ERRNO | EPERM, ERRNO | ENOSYS, ERRNO | EAFNOSUPPORT, ERRNO
 USUAL = {
     X86: {
         "read": 0, "write": 1, "close": 3, "stat": 4, "mmap": 9, "mprotect": 10, "brk": 12, "rt_sigaction": 13, "pipe": 22,
@@ -186,6 +186,14 @@ PARTLY = [
     *(("socket", (2, 1, protocol), REFUSED) for protocol in (33, 132, 262)),
     ("socketpair", (1, 1, 0), ALLOW),
     ("socketpair", (30, 1, 0), NO_FAMILY),
+    # the limit of core dumps is only said to be changed, and can be asked for; a pointer's low half may be all zeros
+    ("setrlimit", (4, 0x7FFE_0000_1000), DONE),
+    ("setrlimit", (7, 0x7FFE_0000_1000), ALLOW),
+    ("prlimit64", (0, 4, 0x7FFE_0000_1000, 0), DONE),
+    ("prlimit64", (0, 4, 0x7FFE_0000_0000, 0), DONE),
+    ("prlimit64", (0, 4, 0x1000, 0), DONE),
+    ("prlimit64", (0, 4, 0, 0x7FFE_0000_1000), ALLOW),
+    ("prlimit64", (0, 7, 0x7FFE_0000_1000, 0), ALLOW),
 ]
 
 

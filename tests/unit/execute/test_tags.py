@@ -78,3 +78,11 @@ def test_no_text_keeps_a_tag(text: str) -> None:
     shown = tags.put(found, ["[SKILL:" for _tag in found.tags])
 
     assert () == tags.find(shown).tags
+
+
+def test_a_text_that_opens_tag_after_tag_and_closes_none_is_read_once() -> None:
+    text = "[SKILL:a:b\n" * 20_000
+
+    found = tags.find(text)
+
+    assert (20_000, {"it has no end"}) == (len(found.tags), {tag.fault for tag in found.tags})

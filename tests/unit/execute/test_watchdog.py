@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -47,6 +48,59 @@ def test_descendants_of_every_session_are_found(family: subprocess.Popen[bytes],
 )
 def test_the_limit_that_was_crossed_is_named(family: subprocess.Popen[bytes], bounds: Bounds, over: str) -> None:
     assert over == watchdog.exceeded(family.pid, bounds)
+
+
+GONE_FIRST = """
+import ctypes, os, threading, time
+def hold():
+    kept = b"x" * (64 << 20)
+    print("ready", flush=True)
+    time.sleep(600)
+threading.Thread(target=hold).start()
+ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)
+"""
+
+
+def test_memory_counts_where_the_thread_that_began_is_gone() -> None:
+    with subprocess.Popen([sys.executable, "-S", "-c", GONE_FIRST], stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+
+        over = [watchdog.exceeded(process.pid, Bounds(memory_bytes=size * MIB)) for size in (32, 512)]
+
+        process.kill()
+    assert ["memory", ""] == over
+
+
+HOLDING = """
+import os, socket, sys
+kept = [open(f"/tmp/{number}", "x").close() for number in range(300)] + [socket.socket(socket.AF_UNIX) for _ in range(20)]
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.bubblewrap
+@pytest.mark.python3
+def test_the_kernel_s_own_memory_for_empty_files_and_for_sockets_is_counted() -> None:
+    line = ["bwrap", "--unshare-all", "--ro-bind", "/", "/", "--tmpfs", "/tmp", "--", "/usr/bin/python3", "-S", "-c", HOLDING]
+    with subprocess.Popen(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        inside = watchdog.descendants(process.pid)[0]
+
+        alone, shared = (watchdog.beside(inside, network=network) for network in (False, True))
+
+        process.communicate()
+    assert 300 * watchdog.FILE_BYTES <= shared
+    assert 20 * watchdog.SOCKET_BYTES <= alone - shared
+
+
+def test_what_is_gone_has_nothing_beside_it() -> None:
+    process = subprocess.Popen(["/bin/true"])
+    process.wait()
+
+    assert 0 == watchdog.beside(process.pid, network=False)
 
 
 def test_what_others_count_is_not_counted_again(family: subprocess.Popen[bytes]) -> None:

@@ -76,6 +76,13 @@ def test_a_secret_reaches_a_script_as_the_user_wants(
     assert (variables, files, False) == (told, cage.files, any(VALUE in word for word in cage.command))
 
 
+def test_a_value_that_no_file_can_hold_is_refused() -> None:
+    with pytest.raises(RefusedError) as refused:
+        cages.secrets({"STORM_KEY": "a\ud800"}, as_files=True)
+
+    assert ("sandbox-variable", False) == (refused.value.code, "\ud800" in str(refused.value))
+
+
 def test_a_credential_file_is_lent_as_its_bytes(tmp_path: Path) -> None:
     write(tmp_path / "home" / ".config/storm/token.json", b'{"t": 1}')
     library = library_of(tmp_path, fields="required_credential_files: [.config/storm/token.json]\n")

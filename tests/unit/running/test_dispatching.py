@@ -96,6 +96,7 @@ def test_tags_are_answered_through_the_same_gates_and_none_is_left(tmp_path: Pat
     assert ("It is warm.", ("third",)) == (answered.text.strip(), answered.ran)
     assert ["./third.py", "held", "second", "first", "none", "wipe", "reading", "third", "third"] == [note.partition(":")[0] for note in answered.notes]
     assert () == tags.find(answered.text).tags
+    assert "held: Skill not found: held" in answered.notes  # a model is not told that it is there
 
 
 def test_a_text_without_tags_stays_as_it_is(tmp_path: Path) -> None:

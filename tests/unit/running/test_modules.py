@@ -41,6 +41,23 @@ def test_a_module_is_made_once_for_the_same_bytes_and_is_in_no_table(tmp_path: P
     assert "count" not in set(sys.modules) - before
 
 
+@pytest.mark.parametrize(
+    ("line", "output"),
+    [
+        ("print('\\ud800x')", "?x\n"),  # half a character has no place in a text
+        ("[print('ab') for _ in range(100_000)]", "ab\n" * (64 * 1024 // 3) + "a"),
+        ("print('x' * 1_000_000)", "x" * 64 * 1024),
+    ],
+)
+def test_what_a_skill_prints_here_is_text_of_a_limited_length_and_is_heard(tmp_path: Path, line: str, output: str) -> None:
+    library = library_of(tmp_path, {"says.py": f"def run(task):\n    {line}\n    return 'done'\n"}, HERE)
+    heard: list[tuple[str, str]] = []
+
+    ran = code.call(library, "says", "x", hear=lambda stream, text: heard.append((stream, text)))
+
+    assert ("done", output, [("out", output)]) == (ran.result, ran.output, heard)
+
+
 def test_an_edited_skill_is_never_called_as_it_was(tmp_path: Path) -> None:  # CO-5, decision 20
     library = library_of(tmp_path, {"count.py": COUNTING}, HERE)
     code.call(library, "count", "x")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import shutil
 import signal
 import subprocess
@@ -15,9 +14,10 @@ from metier.errors import SandboxError
 from metier.execute.cgroup import disk as groups
 from metier.execute.ends.proc import Ends
 from metier.execute.limits.proc import hold
-from metier.execute.stream.proc import Asked, Wires, drive, never
+from metier.execute.stream.proc import Asked, Wires, drive
 from metier.execute.watchdog import proc as watchdog
-from metier.runs import KILLED, TIMED_OUT, Ended, Layer
+from metier.execute.wiring.proc import REPORT
+from metier.runs import KILLED, TIMED_OUT, Ended, Layer, never
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from metier.runs import Cage
 
 _PATIENCE = 10.0
-REPORT = "METIER_REPORT"
 
 
 class Unsandboxed:
@@ -43,6 +42,8 @@ class Unsandboxed:
         stopped: Callable[[], bool] = never,
     ) -> Ended:  # fmt: skip
         """Run a program in a folder of its own that is removed afterwards; mounts and files of the cage mean nothing here."""
+        if not hasattr(os, "pidfd_open"):
+            raise SandboxError("scripts are run on Linux alone, with a sandbox or without", hint="run it by hand, at your own risk")
         folder = tempfile.mkdtemp(prefix="metier-run-")
         try:
             with Ends() as ends:
@@ -81,9 +82,9 @@ class Loose:
                 self._cage.command, stdin=stdin, stdout=stdout, stderr=stderr, cwd=self._folder, start_new_session=True,
                 pass_fds=(self._report,) if self._report >= 0 else (), env={**dict(self._cage.environment), **reporting},
             )  # fmt: skip
+            self._ended = self._ends.process(self._process.pid)
         except (OSError, ValueError) as error:
             raise SandboxError(f"{self._cage.command[0]} cannot be started: {error}", code="no-program") from error
-        self._ended = self._ends.keep(os.pidfd_open(self._process.pid))
         if self._group is not None:
             self._group.join(self._process.pid)
         hold(self._process.pid, self._cage.bounds, apart=False)
@@ -113,9 +114,8 @@ class Loose:
                 os.kill(pid, signal.SIGKILL)
         if self._group is not None:
             self._group.kill()
-        poll = select.poll()
-        poll.register(self._ended, select.POLLIN)
-        if not poll.poll(_PATIENCE * 1000):
-            raise SandboxError("the program cannot be ended: the kernel does not let go of it", code="sandbox")
-        code = process.wait()
+        try:
+            code = process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired as error:
+            raise SandboxError("the program cannot be ended: the kernel does not let go of it", code="sandbox") from error
         self.code = code if code >= 0 else 128 - code

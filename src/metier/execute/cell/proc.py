@@ -57,9 +57,9 @@ class Cell:
                 wired.arguments, stdin=wired.stdin, stdout=wired.stdout, stderr=wired.stderr, pass_fds=wired.inherited,
                 env={}, cwd="/", start_new_session=True,
             )  # fmt: skip
-            self._monitor = self._ends.keep(os.pidfd_open(self._bwrap.pid))
-        except OSError as error:
-            raise SandboxError(f"bubblewrap cannot be started: {error.strerror}", code="sandbox") from error
+            self._monitor = self._ends.process(self._bwrap.pid)
+        except (OSError, ValueError) as error:  # a word that this machine's locale cannot spell, too
+            raise SandboxError(f"bubblewrap cannot be started: {error}", code="sandbox") from error
         self._ends.shut(wired.stdin, wired.stdout, wired.stderr, *wired.inherited)
         self._group = groups.make(self._cage.bounds)  # while bubblewrap is busy with its mounts
         if self._child(until, over) and self._held() and not over():
@@ -99,7 +99,7 @@ class Cell:
             return False
         self._pid = int(found[1])
         try:
-            self._first = self._ends.keep(os.pidfd_open(self._pid))
+            self._first = self._ends.process(self._pid)
         except ProcessLookupError:
             return False
         return True

@@ -255,6 +255,8 @@ def _removed(folder: str) -> bool:
 
 
 def _end(pid: int) -> None:
+    if pid < 1:  # a process that this one cannot see is listed as 0, and to signal that would be to signal ourselves
+        return
     try:
         os.kill(pid, signal.SIGKILL)
     except OSError:

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 from metier.errors import SandboxError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
+    from typing import TypeVar
+
+    T = TypeVar("T")
 
 
 class Ends:
@@ -29,14 +33,13 @@ class Ends:
 
     def pipe(self) -> tuple[int, int]:
         """Make a pipe: where to read, where to write. Reading never waits; who reads asks first whether there is something."""
-        reader, writer = os.pipe()
-        self._open |= {reader, writer}
+        reader, writer = self.inlet()
         os.set_blocking(reader, False)
         return reader, writer
 
     def inlet(self) -> tuple[int, int]:
         """Make a pipe whose reading end is for another process, and waits."""
-        reader, writer = os.pipe()
+        reader, writer = _made(os.pipe)
         self._open |= {reader, writer}
         return reader, writer
 
@@ -47,18 +50,22 @@ class Ends:
         process that waits at it goes on waiting when the one that should let it go has died.
         """
         reader, writer = self.inlet()
-        both = self.keep(os.open(f"/proc/self/fd/{reader}", os.O_RDWR))
+        both = self.keep(_made(lambda: os.open(f"/proc/self/fd/{reader}", os.O_RDWR)))
         self.shut(reader)
         return both, writer
 
     def text(self, data: bytes) -> int:
         """Make a file of bytes that lies nowhere, open at its beginning."""
-        number = self.keep(os.memfd_create("metier"))
+        number = self.keep(_made(lambda: os.memfd_create("metier")))
         left = memoryview(data)
         while left:
-            left = left[os.write(number, left) :]
+            left = left[_made(lambda rest=left: os.write(number, rest)) :]  # type: ignore[misc]
         os.lseek(number, 0, os.SEEK_SET)
         return number
+
+    def process(self, pid: int) -> int:
+        """Hold on to a process: the descriptor can be read once it has ended. `ProcessLookupError` where it is gone already."""
+        return self.keep(_made(lambda: os.pidfd_open(pid)))
 
     def place(self, path: str, *, real: bool = False) -> int:
         """Hold on to a file or folder as it is now: what later stands under its name is another one.
@@ -79,9 +86,24 @@ class Ends:
         self._open.add(number)
         return number
 
+    def give(self, number: int) -> int:
+        """Leave one to somebody who closes it."""
+        self._open.discard(number)
+        return number
+
     def shut(self, *numbers: int) -> None:
         """Close some now; one that is closed already is left alone."""
         for number in numbers:
             if number in self._open:
                 self._open.discard(number)
                 os.close(number)
+
+
+def _made(make: Callable[[], T]) -> T:
+    """Make a descriptor; a machine that has none left, or no memory, runs nothing."""
+    try:
+        return make()
+    except ProcessLookupError:
+        raise
+    except OSError as error:
+        raise SandboxError(f"the run cannot be given its pipes and files: {error.strerror}", code="sandbox") from error

@@ -6,6 +6,8 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
+from metier.errors import SandboxError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -21,7 +23,11 @@ class Feeder:
         self.error: BaseException | None = None
         self._pipe, self._feed, self._failed = pipe, feed, failed
         self._mine = threading.Lock()
-        threading.Thread(target=self._carry, name="metier-feeder", daemon=True).start()
+        try:
+            threading.Thread(target=self._carry, name="metier-feeder", daemon=True).start()
+        except RuntimeError as error:
+            self._shut()
+            raise SandboxError(f"the program cannot be given its input: {error}", code="sandbox") from error
 
     def close(self) -> None:
         """Close the pipe, which has no reader any more: a write that waits has ended, and the next finds it closed.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from metier.errors import SandboxError
 from metier.execute.feeding.proc import Feeder
+from metier.runs import never
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,29 +73,27 @@ class Finish(NamedTuple):
     """What began like the sandbox's own words, and was not handed on."""
 
 
-def never() -> bool:
-    """Say that nobody wants a run ended before its time."""
-    return False
-
-
 def drive(tenant: Tenant, ends: Ends, wires: Wires, bounds: Bounds, asked: Asked, mark: bytes = b"") -> Finish:
     """Run something to its end. What the caller's functions raise is raised again, once nothing is left of the run.
 
     The first bytes of the error stream are kept back as long as they could be `mark` and what follows it.
     """
     pump = Pump(asked.hear, bounds.output_bytes, mark)
-    keeper = Keeper(tenant, bounds.seconds)
+    keeper = Keeper(tenant, ends, bounds.seconds)
     feeder: Feeder | None = None
     try:
         keeper.begin()
-        if asked.feed is not None:
-            feeder = Feeder(os.dup(wires.into), asked.feed, keeper.stop)
-        ends.shut(wires.into)
+        if asked.feed is None:
+            ends.shut(wires.into)
+        else:  # who closes it, and then its number may already be another's
+            feeder = Feeder(ends.give(wires.into), asked.feed, keeper.stop)
         pump.work(wires, keeper, asked.stopped)
     finally:
-        keeper.close()
-        if feeder is not None:
-            feeder.close()
+        try:
+            keeper.close()
+        finally:
+            if feeder is not None:
+                feeder.close()
     for error in (keeper.error, feeder.error if feeder is not None else None):
         if error is not None:
             raise error
@@ -104,16 +103,16 @@ def drive(tenant: Tenant, ends: Ends, wires: Wires, bounds: Bounds, asked: Asked
 class Keeper:
     """The thread that a run lives in: bubblewrap dies with the thread that started it, so it stays to the end."""
 
-    def __init__(self, tenant: Tenant, seconds: int) -> None:
+    def __init__(self, tenant: Tenant, ends: Ends, seconds: int) -> None:
         """Start nothing yet."""
         self.stopped = ""
         self.error: BaseException | None = None
         self.seconds = 0.0
         self._tenant, self._allowed = tenant, seconds
-        self._over = self._closed = False
+        self._begun = self._over = self._closed = False
         self._speaking = threading.Lock()
-        self._told, self._tell = os.pipe()
-        self.finished, self._finish = os.pipe()
+        self._told, self._tell = ends.pipe()
+        self.finished, self._finish = ends.pipe()
         self._thread = threading.Thread(target=self._keep, name="metier-keeper", daemon=True)
 
     def begin(self) -> None:
@@ -132,23 +131,38 @@ class Keeper:
                 os.write(self._tell, b".")
 
     def close(self) -> None:
-        """End the run if it has not ended, and wait until nothing is left of it. No interrupt cuts that short."""
-        interrupt: KeyboardInterrupt | None = None
-        while self._thread.is_alive():
+        """End the run if it has not ended, and wait until nothing is left of it. No interrupt cuts that short.
+
+        Not by `join` alone: an interrupt in the midst of that has Python take a thread for ended that is not.
+        """
+        interrupt: BaseException | None = None
+        while not self._closed:
             try:
                 if not self._over:
                     self.stop()
-                self._thread.join()
-            except KeyboardInterrupt as error:
+                self._let_go()
+            except BaseException as error:  # noqa: BLE001 - what a host raises from its handlers of signals need not be Ctrl-C's
                 interrupt = error
-        with self._speaking:
-            self._closed = True
-            for number in (self._told, self._tell, self.finished, self._finish):
-                os.close(number)
         if interrupt is not None:
             raise interrupt
 
+    def _let_go(self) -> None:
+        """Wait for the thread's last word. Where it has not begun it never will: an interrupt may come while it is started."""
+        with self._speaking:
+            self._closed = not self._begun
+        if not self._closed:
+            poll = select.poll()
+            poll.register(self.finished, select.POLLIN)
+            poll.poll()
+            self._thread.join()  # it has nothing left to do
+            with self._speaking:
+                self._closed = True
+
     def _keep(self) -> None:
+        with self._speaking:
+            if self._closed:
+                return
+            self._begun = True
         began = time.monotonic()
         try:
             self._watch(began + self._allowed)

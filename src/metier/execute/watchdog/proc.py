@@ -120,14 +120,26 @@ def _children(pid: int) -> Iterator[int]:
 
 
 def _taken(pid: int) -> Taken:
-    status = _status(pid)
-    return Taken(status.get(_TASKS, 0), (status.get(_RESIDENT, 0) + status.get(_TABLES, 0)) * 1024)
+    status = _status(f"/proc/{pid}")
+    tasks = status.get(_TASKS, 0)
+    if tasks and _RESIDENT not in status:
+        status = _status(_speaker(pid))
+    return Taken(tasks, (status.get(_RESIDENT, 0) + status.get(_TABLES, 0)) * 1024)
 
 
-def _status(pid: int) -> dict[bytes, int]:
-    """Give the numbers that the kernel says about a process; nothing once it is gone."""
+def _speaker(pid: int) -> str:
+    """Give the thread that tells of a process's memory: the first one may have ended, and then says nothing for the others."""
     try:
-        with open(f"/proc/{pid}/status", "rb") as file:
+        tasks = [f"/proc/{pid}/task/{task}" for task in os.listdir(f"/proc/{pid}/task")]
+    except OSError:
+        tasks = []
+    return next((task for task in tasks if _RESIDENT in _status(task)), f"/proc/{pid}")
+
+
+def _status(folder: str) -> dict[bytes, int]:
+    """Give the numbers that the kernel says about a process or a thread; nothing once it is gone."""
+    try:
+        with open(f"{folder}/status", "rb") as file:
             lines = (line.split() for line in file)
             return {words[0][:-1]: int(words[1]) for words in lines if len(words) > 1 and words[1].isdigit()}
     except OSError:
@@ -146,10 +158,11 @@ def _stat(pid: int) -> list[bytes]:
 def _exactly(pid: int) -> int:
     """Give a process's part of the memory it uses: a page that four share is a quarter for each."""
     try:
-        with open(f"/proc/{pid}/smaps_rollup", "rb") as file:
+        speaker = _speaker(pid)
+        with open(f"{speaker}/smaps_rollup", "rb") as file:
             for line in file:
                 if line.startswith(b"Pss:"):
-                    return (int(line.split()[1]) + _status(pid).get(_TABLES, 0)) * 1024
+                    return (int(line.split()[1]) + _status(speaker).get(_TABLES, 0)) * 1024
     except (OSError, ValueError, IndexError):
         pass
     return _taken(pid).bytes  # one that hides its memory has all of it counted

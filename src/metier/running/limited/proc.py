@@ -29,6 +29,9 @@ def within(work: Callable[[], object], seconds: float) -> Outcome:
             kept.append(Outcome(error=error))
 
     thread = threading.Thread(target=call, name="metier-limited", daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError as error:  # the machine has no thread left
+        return Outcome(error=error)
     thread.join(seconds)
     return kept[0] if kept else Outcome(late=True)

@@ -35,7 +35,7 @@ class Loaded:
         printed: list[str] = []
 
         def work() -> dict[str, Any]:
-            self._heard.printed = printed
+            self._heard.printed, self._heard.room = printed, MOST_PRINTED
             return inside.answer_of(self._ready, task, context)
 
         outcome = proc.within(work, seconds)
@@ -44,7 +44,7 @@ class Loaded:
         answer = outcome.value
         if not isinstance(answer, dict):
             answer = inside.failure(outcome.error or RuntimeError("it gave no answer"))
-        return answer, "".join(printed)[:MOST_PRINTED]
+        return answer, "".join(printed)
 
     def _ready(self) -> Callable[..., object]:
         with self._alone:  # two calls at once must not make two modules
@@ -59,5 +59,8 @@ class Loaded:
             print(*values, sep=sep, end=end, file=file, flush=flush)
             return
         printed: list[str] = getattr(self._heard, "printed", [])
-        if sum(map(len, printed)) < MOST_PRINTED:
-            printed.append((" " if sep is None else sep).join(map(str, values)) + ("\n" if end is None else end))
+        room = getattr(self._heard, "room", 0)
+        if room > 0:
+            text = (" " if sep is None else sep).join(map(str, values)) + ("\n" if end is None else end)
+            printed.append(text[:room])
+            self._heard.room = room - len(text)
