@@ -22,7 +22,7 @@ else:
 COLUMNS = {"view": (0,), "load": (1,), "read": (2,), "run": (3,), "failure": (3, 4)}
 """What each kind of use adds to: views, loads, reads, runs, failures. A failure is a run that went wrong."""
 FILE = "usage.db"
-BATCH = 64
+BATCH = 256
 """So many uses wait before they are written together, where nothing else is written in between."""
 SECOND = 1_000_000_000
 UNWRITTEN = "uses of skills could not be written down"
