@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier import preparing
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 CREDENTIAL_BYTES = 1024 * 1024
 """The largest file that a run is lent a copy of."""
 SCRIPT_BYTES = 4 * 1024 * 1024
+MOST_WORDS = 100
+"""So many words of a lent file are kept out of the output."""
+_WORD = re.compile(r"[A-Za-z0-9+/=_.~-]{12,4096}")
 PATH = "/usr/local/bin:/usr/bin:/bin"
 VENDORS = ("", "CLAUDE_", "CODEX_", "HERMES_", "METIER_")
 """Whose variable for a skill's folder a script may look for."""
@@ -34,6 +38,7 @@ class Lending(NamedTuple):
 
     cage: Cage
     values: Mapping[str, str]
+    """By the name to show in their place: variables, and what files hold that looks like a key."""
 
 
 def surroundings(name: str, folder: str = SKILL, scratch: str = SCRATCH, home: str = HOME, path: str = PATH) -> dict[str, str]:
@@ -63,15 +68,16 @@ def caged(library: Library, planned: Planned, digest: str, *, consent: bool, bar
             command, mounts = (own.python, *command[1:]), (*mounts, *own.mounts)
     values, asked = preparing.lent_to(library, twin)
     variables, files = secrets(values, as_files=settings.secrets == "file" and not bare)
+    credentials = _credentials(library, asked)
     base = surroundings(planned.card.name, folder)
     if bare:  # nothing is hidden there, so it is told where things are
         base |= {"PATH": path or PATH, "HOME": home or "/", "METIER_SCRATCH": "."}
     cage = Cage(
         (*command, script, *plan.arguments), (Mount(copy, SKILL), *mounts, *planned.granted.mounts),
-        (*files, *_credentials(library, asked)), tuple({**base, **variables}.items()), SCRATCH, planned.granted.network,
+        (*files, *credentials), tuple({**base, **variables}.items()), SCRATCH, planned.granted.network,
         planned.granted.bounds, sockets=not planned.granted.mounts,
     )  # fmt: skip
-    return Lending(cage, values)
+    return Lending(cage, {**values, **_telling(credentials)})
 
 
 def secrets(values: Mapping[str, str], *, as_files: bool) -> tuple[dict[str, str], tuple[Given, ...]]:
@@ -99,6 +105,15 @@ def _same(library: Library, planned: Planned, copy: str, head: bytes) -> Card:
         raise IntegrityError(f"{planned.card.path} changed while its run was planned, so it was not run", code="changed",
                              hint="say it again")  # fmt: skip
     return twin
+
+
+def _telling(files: Sequence[Given]) -> dict[str, str]:
+    """Give what is in lent files and long enough to be a key, word by word: no output is to show it either."""
+    found: dict[str, str] = {}
+    for file in files:
+        words = dict.fromkeys(_WORD.findall(file.data.decode("utf-8", "replace")))
+        found |= {f"{file.target}:{number}": word for number, word in enumerate(list(words)[:MOST_WORDS], 1)}
+    return found
 
 
 def _credentials(library: Library, asked: Sequence[CredentialFile]) -> tuple[Given, ...]:

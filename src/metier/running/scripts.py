@@ -106,7 +106,8 @@ def permitted(library: Library, planned: Planned, *, consent: bool) -> str:
         raise _told(RefusedError(f"{shown}: {'; '.join(against)}", hint=planning.next_step(library, planned)), planned)
     if plan.asks and not consent:
         raise _told(RefusedError(f"{shown} before a person said yes to it", code="ask",
-                                 hint="look at what it would do with --dry-run, then say yes, or --yes"), planned)  # fmt: skip
+                                 hint=f"the user can look first: metier run {planned.card.name} --dry-run; then say --yes, or for "
+                                      f"good: metier trust approve {planned.card.name}"), planned)  # fmt: skip
     case = case_of(library, planned.card)
     digest = case.verdict.digest
     if digest is None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import pytest
+from fakes.jail import alive
 from fakes.ordinary import as_ordinary, open_folder
 
 from metier.errors import SandboxError
@@ -55,18 +56,6 @@ def python(code: str) -> tuple[str, ...]:
 def fed(*parts: bytes) -> Callable[[int], bytes]:
     given = iter((*parts, b""))
     return lambda _size: next(given)
-
-
-def alive(mark: str) -> list[str]:
-    """List processes that have a word among their arguments."""
-    found = []
-    for name in os.listdir("/proc"):
-        try:
-            with open(f"/proc/{name}/cmdline", "rb") as file:
-                found += [name] if mark.encode() in file.read() else []
-        except OSError:
-            continue
-    return found
 
 
 def descriptors() -> int:

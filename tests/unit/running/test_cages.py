@@ -92,6 +92,16 @@ def test_a_credential_file_is_lent_as_its_bytes(tmp_path: Path) -> None:
     assert (Given(f"{HOME}/.config/storm/token.json", b'{"t": 1}'),) == kept(library).cages[0].files
 
 
+def test_the_keys_in_a_credential_file_are_taken_out_of_the_output(tmp_path: Path) -> None:
+    write(tmp_path / "home" / ".config" / "storm" / "token.json", '{"user": "ada", "token": "planted-91cd-77af"}')
+    library = library_of(tmp_path, fields="required_credential_files: [.config/storm/token.json]\n")
+    kept(library).out = b"ada has planted-91cd-77af\n"
+
+    ran = scripts.run(library, "pdf")
+
+    assert f"ada has [{HOME}/.config/storm/token.json:1]\n" == ran.output
+
+
 def test_a_credential_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "home" / "token.json", b"x" * (cages.CREDENTIAL_BYTES + 1))
     library = library_of(tmp_path, fields="required_credential_files: [token.json]\n")
