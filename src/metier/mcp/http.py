@@ -53,8 +53,7 @@ def serve(
     bound = _bound(host, port)
     try:
         number = bound.getsockname()[1]
-        server = serving.server_of(library, "http", scripts=scripts).server
-        serving.take_turns()
+        server = serving.have_alone(serving.server_of(library, "http", scripts=scripts))
         anyio.run(_serve, server, bound, gatekeeping.gate_of(host, number, token, names),
                   lambda: ready(gatekeeping.url_of(host, number)))  # fmt: skip
     finally:

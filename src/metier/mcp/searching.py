@@ -6,7 +6,7 @@ import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any
 
-from metier.collector import CollectorOff, set_aside
+from metier.collector import CollectorOff
 from metier.disclose.schemas import USUAL_HITS
 from metier.errors import StoreError
 from metier.routing import POOL, WHILE_WAITING
@@ -67,7 +67,6 @@ class Search:
         self.stock.now()
         if self.stock.library.ranker is None:
             current(self.stock.library, most=WHILE_WAITING)
-        set_aside()
 
     def _ranked(self, snapshot: Snapshot, query: str, limit: int) -> Iterable[Card]:
         library = self.stock.library

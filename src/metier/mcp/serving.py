@@ -129,6 +129,8 @@ class Serving:
                                             lifespan=self._living)  # fmt: skip
         self.server.extensions = {EXTENSION: dict(SETTINGS)}
         self.server.middleware[:] = [_contain, _declare]  # and no spans, which nobody reads
+        self.alone = False
+        """Whether the process is this server's alone."""
         self._warmed = False
         self._runs = anyio.CapacityLimiter(RUNS)
         self._told = 0
@@ -215,7 +217,7 @@ class Serving:
         """Begin to hear of changes."""
         try:
             self._told = self.stock.now().generation
-            set_aside()
+            self._settled()
             begun.append(self.library.watch(partial(self._changed, heard)))
             self.stock.forget()  # of what changed before it was listened for nobody would have told
         except (MetierError, OSError) as error:
@@ -225,8 +227,14 @@ class Serving:
         """Have the index ready: who lists the tools will soon search."""
         try:
             self.tools.search.warm()
+            self._settled()
         except (MetierError, OSError) as error:
             _LOG.warning("the index could not be made: %s", error)
+
+    def _settled(self) -> None:
+        """Keep the collector from what was loaded to stay, where the process is this server's alone."""
+        if self.alone:
+            set_aside()
 
     def _end(self, begun: list[Watcher]) -> None:
         for watcher in begun:
@@ -280,9 +288,11 @@ def server_of(library: Library, door: Door = "stdio", *, scripts: bool = True) -
     return Serving(library, door, scripts=scripts)
 
 
-def take_turns() -> None:
-    """Let the threads of this process take turns often: no answer is to wait for what is written aside."""
+def have_alone(serving: Serving) -> Server[None]:
+    """Give this process to a server. Threads take turns often then: no answer is to wait for what is written aside."""
+    serving.alone = True
     sys.setswitchinterval(TURN_SECONDS)
+    return serving.server
 
 
 def stdio(library: Library, *, scripts: bool = True) -> None:
@@ -290,10 +300,9 @@ def stdio(library: Library, *, scripts: bool = True) -> None:
     from mcp.server.stdio import stdio_server
 
     async def serve() -> None:
-        server = server_of(library, scripts=scripts).server
+        server = have_alone(server_of(library, scripts=scripts))
         async with pipe.streams() if pipe.is_fit() else stdio_server() as (reading, writing):
             await server.run(reading, writing, server.create_initialization_options())
 
-    take_turns()
     with contextlib.suppress(KeyboardInterrupt):
         anyio.run(serve)

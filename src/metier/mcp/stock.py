@@ -28,7 +28,7 @@ from metier.standard.names import one_line
 from metier.vetting.cases import case_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from metier.app import Library
     from metier.mcp.rules import Door
@@ -251,8 +251,9 @@ class Stock:
             counting.note(self.library, card, what, tokens)
 
     def settle(self) -> None:
-        """Wait until all that was to be counted is."""
-        self._aside.submit(lambda: None).result()
+        """Wait until all that was to be counted is, and do without the thread from now on."""
+        self.library.aside = _at_once
+        self._aside.shutdown()
 
     # --- one skill as files
 
@@ -312,6 +313,10 @@ class Stock:
             return held.data.get(path)
         got = disk.read_whole(disk.real(listed.place), lambda _head: listed.size)
         return got.data if not got.fault and got.sha256.hex() == listed.sha256 and got.size == listed.size else None
+
+
+def _at_once(work: Callable[[], None]) -> None:
+    work()
 
 
 def _has_scripts(card: Card) -> bool:
