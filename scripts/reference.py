@@ -135,7 +135,8 @@ SETTINGS = {
     "mcp.destructive": "Let it run destructive code skills too.",
     "mcp.code": "Show agents code skills that say nothing about it. One that says no is never shown.",
     "mcp.allowed": "Code skills that are shown although they say nothing about it.",
-    "mcp.blocked": "Skills that no agent gets.",
+    "mcp.blocked": ("Skills that no agent gets. Over standard input and output they stand in the place of `terminal`, "
+                    "`process_manager` and `pm2_control`."),
     "mcp.http_blocked": "Skills that no agent gets over HTTP, beyond those that none ever does.",
     "mcp.scripts": "Show skills with scripts where scripts cannot be run.",
     "mcp.ttl_ms": "How long a client may take a listing for current.",
@@ -266,8 +267,11 @@ DOCUMENTS = (
      "`exit_code` in the place of `code`; it is the exit code too. Nothing is printed live. A refusal: an error, exit code 125."),
     ("metier run NAME SCRIPT --dry-run --json",
      ('{"name": text, "script": text, "allowed": yes or no, "asks": yes or no, "reasons": [text], "network": yes or no, '
-     '"mounts": [Mount], "environment": [text], "limits": Bounds, "not_granted": [text], "words": [text], …}'),
-     "What `--dry-run` says in words, as data. Names of variables, never values. Exit code 1 when `allowed` is false."),
+     '"sandboxed": yes or no, "in_process": yes or no, "command": [text], "mounts": [Mount], "environment": [text], '
+     '"fixed_environment": [text], "secret_files": [text], "limits": Bounds, "not_granted": [text], "ignored": [text], '
+     '"words": [text], …}'),
+     ("What `--dry-run` says in words, as data. Names of variables, never values. Exit code 1 when `allowed` is false. Inside "
+      "metier's own process `limits` has `seconds` alone.")),
     ("metier mcp config --for CLIENT --json", "Configured", ""),
     ("metier search WORDS --json", '{"results": [Result], "unreachable": [{"source": text, "why": text}]}',
      "Exit code 1 when nothing fits."),

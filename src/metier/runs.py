@@ -78,7 +78,7 @@ class Layer(NamedTuple):
     """One part of what keeps a script in: whether this machine has it, and what it is worth."""
 
     name: str
-    """`bubblewrap`, `user namespace`, `seccomp`, `landlock`, `rlimits`, `cgroup`."""
+    """`bubblewrap`, `user namespace`, `seccomp`, `landlock`, `rlimits`, `cgroup`, `watchdog`; of a host's sandbox, its own."""
     active: bool
     detail: str
     needed: bool = False

@@ -36,6 +36,8 @@ DESCRIPTION_LENGTH = 1024
 ROOM = pages.PAGE_BYTES - 16 * 1024
 """Bytes of a page that rows may fill; the rest is for what stands around them (CX-59)."""
 _TRUSTED = frozenset({"builtin", "trusted"})
+_NOTE = 128
+"""Bytes for the line that says how much of an output is left out."""
 _LISTED, _SHOWN = 100, 4_000
 """How many items and characters of an error reach a model."""
 
@@ -328,9 +330,18 @@ def _read_skill_file(library: Library, name: str, path: str, cursor: str = "") -
 # --- doing
 
 
-def _output(text: str) -> str:
-    """Give what a script printed as it may stand in a prompt, and not more than a page."""
-    return escaped(text.encode("utf-8", "replace")[: pages.PAGE_BYTES].decode("utf-8", "ignore"))
+def _output(text: str) -> tuple[str, bool]:
+    """Give what a script printed as it may stand in a prompt, and whether it is too long for a page.
+
+    Of a long one both ends are kept: how it began, and the result, which mostly stands last.
+    """
+    data = text.encode("utf-8", "replace")
+    if len(data) <= pages.PAGE_BYTES:
+        return escaped(data.decode()), False
+    half = (pages.PAGE_BYTES - _NOTE) // 2
+    head, tail = data[:half].decode("utf-8", "ignore"), data[-half:].decode("utf-8", "ignore")
+    left = len(data) - 2 * half
+    return f"{escaped(head)}\n[{left:,} bytes of {len(data):,} are left out here]\n{escaped(tail)}", True
 
 
 def _run_skill_script(
@@ -342,8 +353,8 @@ def _run_skill_script(
     if library.runner is not None:
         from metier.running import hosted
 
-        exit_code, text = hosted.run(library, library.runner, card, script, args or [], _output)
-        return {"name": escaped(card.name), "script": escaped(script), "exit_code": exit_code, "output": text}
+        exit_code, text, cut = hosted.run(library, library.runner, card, script, args or [], _output)
+        return {"name": escaped(card.name), "script": escaped(script), "exit_code": exit_code, "output": text, "truncated": cut}
     from metier.running import asked
 
     return _ran(asked.run(library, card, script, args or [], how or asked.PLAIN))
@@ -351,12 +362,14 @@ def _run_skill_script(
 
 def _ran(ran: Ran) -> dict[str, Any]:
     """Say what a run came to; what it printed was cleaned already."""
+    output, cut = _output(ran.output)
+    result, cut_too = _output(ran.result or "")
     told: dict[str, Any] = {
-        "name": escaped(ran.name), "script": escaped(ran.script), "exit_code": ran.code, "output": _output(ran.output),
-        "stopped": ran.stopped, "truncated": ran.truncated,
+        "name": escaped(ran.name), "script": escaped(ran.script), "exit_code": ran.code, "output": output,
+        "stopped": ran.stopped, "truncated": ran.truncated or cut or cut_too,
     }  # fmt: skip
     if ran.result is not None or ran.error or ran.declined:
-        told |= {"result": _output(ran.result or ""), "error": _words(ran.error), "declined": ran.declined}
+        told |= {"result": result, "error": _words(ran.error), "declined": ran.declined}
     return told
 
 

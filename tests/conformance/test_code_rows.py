@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import select
+import socket
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -133,17 +136,31 @@ def real(tmp_path: Path, files: dict[str, str], config: str = "") -> Library:
 
 
 @pytest.mark.bubblewrap
+@pytest.mark.loopback
 def test_in_the_sandbox_there_is_no_home_no_network_and_no_place_to_write(tmp_path: Path) -> None:  # CO-16
     secret = tmp_path / "home" / ".ssh" / "id"
-    library = real(tmp_path, {"trying.py": TRYING})
+    library = real(tmp_path, {"trying.py": "SKILL_PERMISSIONS = ['network']\n" + TRYING})
     secret.parent.mkdir(parents=True)
     secret.write_text("key")
 
-    ran = code.call(library, "trying", f"{secret} /etc/shadow", "9")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = str(server.getsockname()[1])
+        kept = code.call(library, "trying", f"{secret} /etc/shadow", port)
+        before = connected(server)
+        granted = code.call(library, "trying", f"{secret} /etc/shadow", port, lent=Lent(network=True))
+        after = connected(server)
 
-    assert ("", 0) == (ran.error, ran.code)
-    assert "read" not in str(ran.result)
-    assert ("written" not in str(ran.result), "connected" not in str(ran.result)) == (True, True)
+    tried = [ast.literal_eval(str(ran.result)) for ran in (kept, granted)]
+    nowhere = dict.fromkeys((str(secret), "/etc/shadow"), "FileNotFoundError") | {"write": "OSError"}
+    assert [("", 0)] * 2 == [(ran.error, ran.code) for ran in (kept, granted)]
+    assert (nowhere, nowhere) == tuple({key: value for key, value in one.items() if key != "net"} for one in tried)
+    assert (False, True, "connected") == (before, after, tried[1]["net"])
+    assert "connected" != tried[0]["net"]
+
+
+def connected(server: socket.socket) -> bool:
+    """Tell whether anybody has reached a server."""
+    return bool(select.select([server], [], [], 0)[0])
 
 
 ENDS = [
@@ -253,11 +270,15 @@ def test_a_veto_has_its_own_words(tmp_path: Path) -> None:  # CO-19
 
 def test_a_message_sets_off_only_listed_skills_and_only_a_short_one(tmp_path: Path) -> None:  # CO-20
     box = Calling()
-    library = library_of(tmp_path, {"x.py": "SKILL_TRIGGERS = ['weather']\n" + RUN}, 'run.auto = ["x"]\n', box=box)
+    files = {"x.py": "SKILL_TRIGGERS = ['weather']\n" + RUN, "unlisted.py": "SKILL_TRIGGERS = ['weather today', 'storm']\n" + RUN}
+    library = library_of(tmp_path, files, 'run.auto = ["x"]\n', box=box)
+    messages = ("weather", "weather today", "storm", "weather" + " " * 1_994)
 
-    short, long = (dispatching.auto(library, text).answer for text in ("weather", "weather" + " " * 1_994))
+    made = [dispatching.auto(library, text).answer for text in messages]
+    asked = dispatching.dispatch(library, "storm")  # which the other takes when it is asked for
 
-    assert ("done: weather", None, 1) == (short, long, len(box.cages))
+    assert (["done: weather", "done: weather today", None, None], "done: storm") == (made, asked.answer)
+    assert ["/skill/x.py", "/skill/x.py", "/skill/unlisted.py"] == [cage.files[0].target for cage in box.cages]
 
 
 def test_no_tag_of_a_model_reaches_the_user(tmp_path: Path) -> None:  # CO-20

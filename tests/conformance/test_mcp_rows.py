@@ -9,56 +9,19 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import pytest
 from fakes.connected import ERAS, MODERN, ask, every, refused, talk, until_new
+from fakes.served import Place
 from mcp_types import INVALID_PARAMS
 
-import metier
 from metier.mcp.serving import INSTRUCTIONS
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from conftest import Home, Writer
     from mcp.client.client import Client
     from mcp.shared.exceptions import MCPError
 
-    from metier.app import Library
     from metier.mcp.serving import Serving
-
-CODE = '"""Do a thing."""\n{said}SKILL_DESCRIPTION = "Does {name}."\nSKILL_TRIGGERS = ["{name} it"]\n\n\ndef run(task):\n    return task\n'
-
-
-class Place:
-    """A folder of skills, a configuration, and what a client sees of them."""
-
-    def __init__(self, home: Home, folder: Path, write: Writer) -> None:
-        self.home, self.folder, self.write = home, folder, write
-        self.config = folder / "metier.toml"
-        self.config.write_text("")
-        self.library: Library | None = None
-
-    def code(self, name: str, expose: bool | None = None, *, destructive: bool = False) -> None:
-        """Write a code skill."""
-        said = "" if expose is None else f"SKILL_MCP_EXPOSE = {expose}\n"
-        said += "SKILL_DESTRUCTIVE = True\n" if destructive else ""
-        (self.folder / "skills").mkdir(exist_ok=True)
-        (self.folder / f"skills/{name}.py").write_text(CODE.format(name=name, said=said))
-
-    def open(self, **options: Any) -> Library:
-        """Open the library."""
-        return metier.open(env=self.home.env, cwd=self.folder, config=self.config, roots=[str(self.folder / "skills")], **options)
-
-    def seen(self, use: Callable[[Client, list[Any]], Awaitable[None]], *, mode: str = "legacy", door: str = "stdio") -> list[Any]:
-        """Connect a client, and give what it collects."""
-        found: list[Any] = []
-
-        async def collect(client: Client) -> None:
-            await use(client, found)
-
-        with self.open() as library:
-            self.library = library
-            talk(library, collect, mode, door)
-        return found
 
 
 @pytest.fixture
@@ -164,6 +127,29 @@ def test_a_destructive_skill_is_not_run_for_an_agent(place: Place) -> None:
         found.append((answer.is_error, (answer.structured_content or {})["error"]["code"]))
 
     assert [(True, "destructive")] == place.seen(use)
+
+
+@pytest.mark.parametrize(
+    ("config", "name"),
+    [
+        ('[mcp]\nallowed = ["terminal"]\n', "terminal"),
+        ("[mcp]\ncode = true\n", "terminal"),
+        ('[mcp]\ncode = true\nallowed = ["python_exec"]\nrun = true\ndestructive = true\n', "python_exec"),
+        ('[mcp]\ncode = true\nallowed = ["mover"]\nhttp_blocked = ["mover"]\n', "mover"),
+    ],
+)
+def test_nothing_that_is_allowed_elsewhere_softens_what_http_denies(place: Place, config: str, name: str) -> None:
+    # CO-21, decision 21
+    place.code(name, expose=True)
+    place.code("stays", expose=True)
+    place.config.write_text(config)
+
+    async def use(client: Client, found: list[Any]) -> None:
+        hits = (await client.call_tool("search_skills", {"query": "does thing", "limit": 50})).structured_content
+        found.append([hit["name"] for hit in (hits or {})["hits"]])
+        found.append(await told(client, name))
+
+    assert [["stays"], (True, "mcp-blocked")] == place.seen(use, door="http")
 
 
 # --- only what may be used appears

@@ -407,7 +407,7 @@ def test_nested_skill_is_an_entry_of_its_own(library: Library, mode: str) -> Non
 
 @pytest.mark.parametrize(
     ("uri", "names"),
-    [("skill://pdf", ["SKILL.md", "empty", "inner", "logo.bin", "references", "scripts"]), ("skill://pdf/references", ["a b#c.md", "deep"])],
+    [("skill://pdf", ["pdf", "empty", "inner", "logo.bin", "references", "scripts"]), ("skill://pdf/references", ["a b#c.md", "deep"])],
 )
 def test_folder_lists_its_direct_children(library: Library, mode: str, uri: str, names: list[str]) -> None:
     found = one(library, mode, "resources/directory/read", uri=uri)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from doors.command import SOURCE, error_of, run
+from fakes.cage import KeptSandbox
 from fakes.embedder import GroupEmbedder
 from fakes.engine import DictEngine
 from fakes.mirrors import a_candidate, a_mirror
@@ -244,6 +245,15 @@ def test_a_folder_that_costs_much_and_holds_no_skill_is_named(home: Home, projec
     assert [str(root)] == [path for path, _stats in speed["empty"]]
 
 
+def test_a_machine_without_a_sandbox_needs_attention(home: Home, project: Path) -> None:
+    with metier.open(env=home.env, cwd=project) as m:
+        m.sandbox = KeptSandbox(working=False)
+        text = doctor_.text(m.doctor())
+
+    assert (True, False) == ("Worth a look:\n  no script can be run" in text, "Nothing needs attention" in text)
+
+
+@pytest.mark.bubblewrap
 def test_a_sound_machine_needs_no_attention(home: Home, project: Path, skill: Writer) -> None:
     skill("home/.agents/skills/good")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,8 @@ from doors.command import PATIENCE, SOURCE
 from fakes.connected import ERAS, ask
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+
+import metier
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -65,9 +68,9 @@ def raw(home: Home, folder: Path) -> subprocess.Popen[bytes]:
 
 def test_nonsense_is_survived_and_every_request_answered_before_the_end(home: Home, tmp_path: Path, skill: Writer) -> None:
     (skill("skills/pdf") / "long.txt").write_text("word " * 100_000)
-    nonsense = [b"nonsense", b"{}", b"", b"\xff\xfe", b"[" * 10_000, b'[{"jsonrpc": "2.0", "id": 90, "method": "ping"}]', b"x" * 17_000_000,
-                b'{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}}']  # fmt: skip
-    said = b"\n".join(nonsense) + b"\n" + HELLO + b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n'
+    nonsense = [b"nonsense", b"{}", b"\xff\xfe", b"[" * 10_000, b'[{"jsonrpc": "2.0", "id": 90, "method": "ping"}]', b"x" * 17_000_000]
+    silent = b'\n{"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 3}}\n'
+    said = b"\n".join(nonsense) + silent + request(96, "tools/list", x="x" * 17_000_000) + HELLO + b'{"jsonrpc": "2.0", "method": "notifications/initialized"}\n'
     said += request(2, "skills/list") + request(3, "skills/get") + request(4, "nope/none") + request(5, "skills/get", uri=7)
     said += b'{"jsonrpc": "2.0", "id": 6, "method": "skills/list", "params": [1]}\n'
     said += b'{"jsonrpc": "2.0", "id": 7, "method": "skills/get", "params": {"uri": "\\ud800"}}\n'
@@ -77,11 +80,13 @@ def test_nonsense_is_survived_and_every_request_answered_before_the_end(home: Ho
     with raw(home, tmp_path) as server:
         out, err = server.communicate(said, timeout=PATIENCE)  # which leaves right after the last word
 
-    answers = {answer["id"]: answer for answer in map(json.loads, out.splitlines())}
-    assert (0, b"", set(range(1, 11))) == (server.returncode, err, set(answers))
+    everything = [json.loads(line) for line in out.splitlines()]
+    answers = {answer["id"]: answer for answer in everything}
+    assert (0, b"", {None, *range(1, 11), 96}) == (server.returncode, err, set(answers))
+    assert [-32700, -32600, -32700, -32700, -32600, -32600] == [answer["error"]["code"] for answer in everything if answer["id"] is None]
     assert ["skill://pdf/SKILL.md"] == [entry["uri"] for entry in answers[2]["result"]["skills"]]
-    codes = {number: answer["error"]["code"] for number, answer in answers.items() if "error" in answer}
-    assert {3: -32602, 4: -32601, 5: -32602, 6: -32600, 7: -32600, 10: -32602} == codes
+    codes = {number: answer["error"]["code"] for number, answer in answers.items() if "error" in answer and number is not None}
+    assert {3: -32602, 4: -32601, 5: -32602, 6: -32600, 7: -32600, 10: -32602, 96: -32600} == codes
     assert answers[8]["result"]["isError"]
     assert 500_000 == len(answers[9]["result"]["contents"][0]["text"])
 
@@ -109,3 +114,22 @@ def test_server_ends_when_nobody_reads_what_it_says(home: Home, tmp_path: Path) 
         code = server.wait(PATIENCE)  # and its input is still open
 
     assert 0 == code
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it_in_order_while_the_client_is_still_there(how: int, home: Home, tmp_path: Path, skill: Writer) -> None:
+    skill("skills/pdf")
+
+    with raw(home, tmp_path) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(HELLO + request(2, "tools/call", name="load_skill", arguments={"name": "pdf"}))
+        server.stdin.flush()
+        answered = [json.loads(server.stdout.readline())["id"] for _answer in range(2)]
+        server.send_signal(how)
+        code = server.wait(PATIENCE)  # and its input is still open
+        out, err = server.communicate()
+
+    assert ([1, 2], 0, b"", b"") == (answered, code, out, err)
+    with metier.open(env=home.env, cwd=tmp_path, roots=[str(tmp_path / "skills")]) as library:
+        assert [("pdf", 1)] == [(one.name, one.loads) for one in library.usage().skills]

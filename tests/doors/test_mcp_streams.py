@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import select
 import subprocess
 import sys
 from contextlib import suppress
@@ -15,6 +18,14 @@ if TYPE_CHECKING:
     from conftest import Home
 
 PING = '{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
+ASK = ('{"jsonrpc": "2.0", "id": 2, "method": "skills/list", "params": {"_meta": '
+       '{"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}}}\n')  # fmt: skip
+# A process of its own makes the terminal its own, so that keys are signals to it.
+AT_TERMINAL = """
+import fcntl, os, sys, termios
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+os.execv(sys.executable, [sys.executable, "-m", "metier", "mcp"])
+"""
 
 
 def speak(home: Home, said: str, streams: str = "", *words: str) -> Answer:
@@ -62,3 +73,37 @@ def test_a_stream_that_does_not_work_is_said_to_whoever_is_still_there(streams: 
 
     # Who leaves before the answer could be written is told nothing.
     assert (answer.code, answer.err.partition("\n")[0]) in {(2, said), (0, "")}
+
+
+@pytest.mark.parametrize("streams", ["< in > out", "< in | cat > out", "< /dev/null > out", "< in 1<> out"])
+def test_every_request_is_answered_whatever_the_streams_are(streams: str, home: Home) -> None:
+    (home.path / "in").write_text(PING + ASK)
+    (home.path / "out").write_text("")
+
+    done = subprocess.run(["/bin/sh", "-c", f'"$0" -m metier mcp {streams}', sys.executable], env=environment(home.env), cwd=home.path,
+                          stderr=subprocess.PIPE, timeout=PATIENCE, check=False)  # fmt: skip
+
+    answers = [json.loads(line)["id"] for line in (home.path / "out").read_text().splitlines()]
+    assert (0, b"", [] if "null" in streams else [1, 2]) == (done.returncode, done.stderr, sorted(answers))
+
+
+@pytest.mark.parametrize("key", [b"\x03", b"\x04", b"\x13\x03"])
+def test_a_key_ends_it_at_a_terminal_which_is_left_as_it_was(key: bytes, home: Home) -> None:
+    ours, its = pty.openpty()
+    with subprocess.Popen([sys.executable, "-c", AT_TERMINAL], env=environment(home.env), cwd=home.path, stdin=its, stdout=its,
+                          stderr=subprocess.PIPE, start_new_session=True) as server:  # fmt: skip
+        try:
+            os.write(ours, PING.encode())
+            heard = b""
+            while b'"result"' not in heard and select.select([ours], [], [], PATIENCE)[0]:
+                heard += os.read(ours, 4_096)
+            during = os.get_blocking(its)
+            os.write(ours, key)
+
+            _out, err = server.communicate(timeout=PATIENCE)
+        finally:
+            server.kill()
+
+    os.close(ours)
+    os.close(its)
+    assert (0, b"", True) == (server.returncode, err, during)

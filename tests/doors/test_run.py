@@ -110,6 +110,58 @@ def test_an_interrupt_ends_everything_that_it_started(place: Place) -> None:
     assert (b"started\n", 130, False) == (begun, process.returncode, any(marker.encode() in line for line in running()))
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("options", [(), ("--unsandboxed",)])
+def test_being_asked_to_end_is_an_orderly_end(place: Place, number: signal.Signals, options: tuple[str, ...]) -> None:
+    place.configure('trust.local_default = "trusted"\nrun.allow_unsandboxed = true\n')
+    place.env["TMPDIR"] = str(write(place.base / "tmp" / "x").parent)
+    marker = f"32{os.getpid()}"
+    scripts(place, {"scripts/stay.sh": f'trap "" HUP TERM\nsetsid sleep {marker} &\necho started\nsleep {marker}\n'})
+
+    with started(place, "pdf", *options) as process:
+        assert process.stdout is not None
+        begun = process.stdout.readline()
+        process.send_signal(number)
+        process.communicate(timeout=PATIENCE)
+
+    details = audit(place)[-1]["details"]
+    assert (b"started\n", 128 + number, False) == (begun, process.returncode, any(marker.encode() in line for line in running()))
+    assert (128 + number, True, not options) == (details["exit_code"], details["seconds"] > 0, details["policy"]["sandboxed"])
+    assert ["x"] == os.listdir(place.env["TMPDIR"])
+
+
+def test_whoever_lets_it_outlive_their_terminal_may(place: Place) -> None:
+    scripts(place, {"scripts/stay.sh": "echo started\nread line\necho $line\n"})
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as nohup has it, and a new process keeps it
+
+    try:
+        process = started(place, "pdf")
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    with process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.send_signal(signal.SIGHUP)
+        out, _err = process.communicate(b"on\n", timeout=PATIENCE)
+
+    assert (0, b"on\n") == (process.returncode, out)
+
+
+def test_a_run_without_a_sandbox_is_noted_before_it_begins(place: Place) -> None:
+    place.configure('trust.local_default = "trusted"\nrun.allow_unsandboxed = true\n')
+    place.env["TMPDIR"] = str(write(place.base / "tmp" / "x").parent)
+    marker = f"33{os.getpid()}"
+    scripts(place, {"scripts/stay.sh": f"echo started\nexec sleep {marker}\n"})
+
+    with started(place, "pdf", "--unsandboxed") as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        process.kill()
+        process.stdout.read()  # which ends when the script has
+
+    assert ["started"] == [one["outcome"] for one in audit(place)]
+
+
 def running() -> list[bytes]:
     """Give the command lines of all processes."""
     found = []
@@ -233,6 +285,27 @@ def test_only_what_is_lent_can_be_read_or_changed(place: Place, run: Callable[..
     assert (False, "form", "new\n", "form") == ("form" in bare.out, lent.out, (out / "new").read_text(), form.read_text())
 
 
+def test_what_is_lent_by_a_link_is_there_by_the_link_and_where_it_leads(place: Place, run: Callable[..., Answer]) -> None:
+    folder = write(place.base / "real" / "form.txt", "form\n").parent
+    link = place.base / "link"
+    link.symlink_to(folder)
+    scripts(place, {"scripts/a.sh": 'cat "$1/form.txt" "$2/form.txt"; echo new > "$1/new"\n'})
+
+    answer = run("pdf", "--write", str(link), "--", str(link), str(folder))
+
+    assert ("form\nform\n", "new\n") == (answer.out, (folder / "new").read_text())
+
+
+def test_a_script_that_may_change_this_folder_starts_elsewhere_and_both_are_told(place: Place, run: Callable[..., Answer]) -> None:
+    scripts(place, {"scripts/a.sh": 'echo lost > here.txt; echo kept > "$METIER_CWD/there.txt"\n'})
+
+    answer, shown = run("pdf", "--write", "."), run("pdf", "--write", ".", "--dry-run")
+
+    note = f"it starts in /scratch, which is gone afterwards; your folder is at {place.project}, as METIER_CWD tells it"
+    assert (0, ["there.txt"]) == (answer.code, os.listdir(place.project))
+    assert (True, True) == (note in answer.err, note in shown.out)
+
+
 def test_what_cannot_be_lent_is_refused_before_anything_runs(place: Place, run: Callable[..., Answer]) -> None:
     scripts(place, {"scripts/a.sh": "echo ran\n"})
 
@@ -344,7 +417,7 @@ def test_a_dry_run_says_everything_and_runs_nothing(place: Place, run: Callable[
     assert (0, 0, ["x"], []) == (text.code, document.code, os.listdir(out), audit(place))
     assert ("sh", True, [str(out)]) == (document.json["interpreter"], document.json["allowed"],
                                         [one["source"] for one in document.json["mounts"] if one["writable"]])  # fmt: skip
-    for said in ("runs: sh scripts/a.sh", f"changes: {out}", "network: none", "time: 2 minutes"):
+    for said in ("bin/sh /skill/scripts/a.sh", f"changes: {out}", "network: none", "time: 2 minutes"):
         assert said in text.out
 
 
@@ -362,8 +435,9 @@ def test_a_document_has_the_code_and_the_output_and_is_all_there_is(place: Place
     answer = run("pdf", "--json")
 
     found = answer.json
-    assert (4, 4, "out\nerr\n", "scripts/a.sh", None, True) == (answer.code, found["exit_code"], "".join(sorted(found["output"].splitlines(True),
+    assert (4, 4, "out\nerr\n", "scripts/a.sh", "", True) == (answer.code, found["exit_code"], "".join(sorted(found["output"].splitlines(True),
             reverse=True)), found["script"], found["stopped"], found["sandboxed"])  # fmt: skip
+    assert ("", None) == (found["error"], found["result"])
     assert ("", 1) == (answer.err, answer.out.count("\n"))
 
 
@@ -385,10 +459,11 @@ def test_runs_are_events_in_a_log_that_holds(place: Place, run: Callable[..., An
 
     answers = [run("pdf"), run("pdf", "--unsandboxed")]
 
-    kept, bare = audit(place)
+    kept, begun, bare = audit(place)
     with contextlib.closing(place.scopes()) as library:
         assert ([5, 5], True) == ([one.code for one in answers], library.audit_verify().ok)
     assert [False, True] == ["warning: NO SANDBOX" in one.err for one in answers]
+    assert ("started", False) == (begun["outcome"], "not granted" in run("pdf", "--unsandboxed", "--network").err)
     for event, sandboxed in ((bare, False), (kept, True)):
         details = event["details"]
         assert ("failed", 5, sandboxed, True, True) == (event["outcome"], details["exit_code"], details["policy"]["sandboxed"],
@@ -403,10 +478,53 @@ def test_a_code_skill_gets_its_task_as_words_and_prints_its_answer(place: Place,
     write(place.home / ".agents/skills/pass_by.py", "def run(task):\n    return None\n")
 
     done, document, declined = run("up", "a b", "c", "--", "-d"), run("up", "x", "--json"), run("pass_by", "x")
+    told = run("pass_by", "x", "--json")
 
     assert (0, "thinking\nA B C -D\n") == (done.code, done.out)
     assert (0, "X", "thinking\n", False) == (document.code, *(document.json[key] for key in ("result", "output", "declined")))
     assert (1, "", "'pass_by' left the task to others\n") == (declined.code, declined.out, declined.err)
+    assert (1, 1, True) == (told.code, told.json["exit_code"], told.json["declined"])
+
+
+def test_a_code_skill_is_told_what_it_does_not_get_as_a_script_is(place: Place, run: Callable[..., Answer]) -> None:
+    write(place.home / ".agents/skills/up.py", "def run(task):\n    return task\n")
+
+    answer = run("up", "x", "--network")
+
+    assert (0, "x\n", "not granted: the network: the skill does not declare that it needs it\n") == (answer.code, answer.out, answer.err)
+
+
+def test_a_code_skill_in_metier_s_own_process_is_shown_and_run_alike(place: Place, run: Callable[..., Answer]) -> None:
+    place.configure('trust.local_default = "trusted"\nrun.in_process = ["trusted"]\n')
+    write(place.home / ".agents/skills/up.py", "def run(task):\n    return task\n")
+
+    shown, done = (run("up", "x", "--network", "--read", "nowhere", *words) for words in (("--dry-run", "--json"), ()))
+
+    assert (0, False, ["nowhere to read", "the network"]) == (shown.code, shown.json["sandboxed"], shown.json["ignored"])
+    assert (0, "x\n", True) == (done.code, done.out, done.err.startswith("lent for nothing"))
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"up.py": "import socket\ndef run(task):\n    return task\n"}, ("up", "x")),
+        ({"pdf/scripts/a.py": '# /// script\n# dependencies = ["x @ file:///etc"]\n# ///\n'}, ("pdf",)),
+        ({"pdf/scripts/a.py": ""}, ("pdf", "--read", "/etc/passwd")),
+        ({"pdf/scripts/a.py": ""}, ("pdf", "--unsandboxed")),
+        ({"pdf/scripts/a.nil": "#!/usr/bin/env no-such-thing\n"}, ("pdf", "scripts/a.nil")),
+    ],
+)
+def test_what_would_be_refused_is_shown_as_that(
+    place: Place, run: Callable[..., Answer], files: dict[str, str], words: tuple[str, ...]
+) -> None:
+    place.configure('trust.local_default = "trusted"\nrun.interpreters = ["no-such-thing"]\n')
+    scripts(place, {})
+    for path, text in files.items():
+        write(place.home / ".agents/skills" / path, text)
+
+    shown, done = run(*words, "--dry-run"), run(*words, "--yes")
+
+    assert (1, True, 125, "") == (shown.code, "\nIt may not run:\n" in shown.out, done.code, done.out)
 
 
 def test_a_destructive_skill_wants_the_act_in_words(place: Place, run: Callable[..., Answer]) -> None:

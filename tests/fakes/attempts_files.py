@@ -11,7 +11,8 @@ from fakes.attempts import ASKED, content, tried, trying, writing
 
 for _name in ("key", "home", "data", "vault", "config", "other", "mark"):
     trying("read", f"planted {_name}")(partial(lambda name: content(ASKED[name]), _name))
-for _path in ("/etc/shadow", "/etc/sudoers", "/root", "/sys", "/proc/kcore", "/proc/keys", "/proc/kallsyms", "/dev/kmsg", "/dev/mem", "/boot"):
+for _path in ("/etc/shadow", "/etc/sudoers", "/root", "/sys", "/proc/kcore", "/proc/keys", "/proc/kallsyms", "/dev/kmsg", "/dev/mem", "/boot",
+              "/proc/cmdline", "/proc/diskstats", "/proc/interrupts", "/proc/zoneinfo", "/proc/sys/kernel/random/boot_id"):  # fmt: skip
     trying("read", _path)(partial(content, _path))
 
 
@@ -32,6 +33,11 @@ def pids() -> list[str]:
 @trying("read")
 def processes() -> object:
     return {pid: str(content(f"/proc/{pid}/comm")).strip() for pid in pids()}
+
+
+@trying("read")
+def how_the_first_process_was_started() -> object:
+    return str(content("/proc/1/cmdline")).split("\0")
 
 
 @trying("read")

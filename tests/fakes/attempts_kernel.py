@@ -74,6 +74,8 @@ called("personality", 135, 92, 0x0040000)
 called("fanotify_init", 300, 262, 0, 0)
 called("memfd_create", 319, 279, b"x", 0)
 called("shmget", 29, 194, 0, 4096, 0o1600)
+called("vmsplice", 278, 75, 1, _BUFFER, 0, 0)
+called("io_setup", 206, 0, 1, _BUFFER)
 called("a call that is newer than the filter", 500, 500)
 called("getpid by the numbers of x32", 0x40000000 | 39, None)
 

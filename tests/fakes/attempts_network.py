@@ -81,6 +81,11 @@ def netlink() -> object:
 
 
 @trying("network")
+def netlink_for_what_is_encrypted() -> object:
+    return socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 6).fileno()
+
+
+@trying("network")
 def packets() -> object:
     return socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 3).fileno()
 
@@ -98,3 +103,35 @@ def the_host_of_a_virtual_machine() -> object:
 @trying("lent")
 def the_socket_in_what_was_lent() -> object:
     return linked(socket.AF_UNIX, socket.SOCK_STREAM, f"{ASKED['write']}/socket")
+
+
+# --- pairs of sockets, which need no name, and whether they find one all the same
+
+NAMES = {"in a folder to read": "{read}/datagram", "in a folder to change": "{write}/datagram", "that lies nowhere": "\0{abstract}-datagram"}
+
+
+def strayed(kind: int, way: str, name: str) -> object:
+    """Make a pair, and send from one of it to a stranger."""
+    aim = name.format(**ASKED)
+    one, other = socket.socketpair(socket.AF_UNIX, kind)
+    with one, other:
+        if way == "send":
+            return one.sendto(b"planted", aim)
+        one.connect(aim)
+        return one.send(b"planted")
+
+
+for _kind in (socket.SOCK_DGRAM, socket.SOCK_RAW):
+    for _way in ("send", "connect"):
+        for _where, _aim in NAMES.items():
+            trying("pairs", f"{_way} from a pair of kind {int(_kind)} to a name {_where}")(partial(strayed, _kind, _way, _aim))
+for _kind, _name in ((socket.SOCK_STREAM, "socket"), (socket.SOCK_SEQPACKET, "packets")):
+    trying("pairs", f"connect one of a pair of kind {int(_kind)}")(partial(strayed, _kind, "connect", f"{{write}}/{_name}"))
+
+
+@trying("pairs", "what pairs are for")
+def paired() -> object:
+    one, other = socket.socketpair()
+    with one, other:
+        one.send(b"kept")
+        return other.recv(64).decode()

@@ -22,7 +22,7 @@ class KeptSandbox:
     """Stands in for the `Sandbox` port."""
 
     def __init__(
-        self, out: bytes = b"", err: bytes = b"", ended: Ended = WELL, error: Exception | None = None, *, working: bool = True
+        self, out: bytes = b"", err: bytes = b"", ended: Ended = WELL, error: BaseException | None = None, *, working: bool = True
     ) -> None:  # fmt: skip
         """Answer every run alike: what it prints, how it ends, or how it fails; `working` is what `layers` says."""
         self.out, self.err, self.ended, self.error, self.working = out, err, ended, error, working

@@ -81,4 +81,4 @@ def _become() -> None:
     ctypes.CDLL(None).prctl(_DUMPABLE, 1, 0, 0, 0)
     # What root has found out about this machine is not true for others.
     groups.find.cache_clear()
-    metier.execute.layers.proc.probed.cache_clear()
+    metier.execute.layers.proc.working.cache_clear()

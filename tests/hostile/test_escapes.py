@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +18,8 @@ from fakes import attempts_files, attempts_kernel, attempts_network  # noqa: F40
 from fakes.attempts import GROUPS
 from fakes.jail import CANARY, CANARY_NAME, KEY, OTHER, OWN, USERS, Jail, Lent, jailed
 
+from metier.execute.landlock import proc as landlock
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -24,7 +27,7 @@ pytestmark = [pytest.mark.bubblewrap, pytest.mark.python3, pytest.mark.loopback]
 
 MODULES = ("attempts", "attempts_files", "attempts_kernel", "attempts_network")
 MAIN = f"from fakes import {', '.join(MODULES)}\nattempts.main()\n"
-PLAIN, LENT, ONLINE = "plain", "lent", "online"
+PLAIN, LENT, ONLINE, NAMED = "plain", "lent", "online", "named"
 
 
 class Outside:
@@ -59,13 +62,24 @@ def comers(listener: socket.socket) -> int:
     found = 0
     while True:
         try:
-            if listener.type == socket.SOCK_STREAM:
+            if listener.type != socket.SOCK_DGRAM:
                 listener.accept()[0].close()
             else:
                 listener.recv(64)
         except BlockingIOError:
             return found
         found += 1
+
+
+def listener(path: str) -> socket.socket:
+    """Listen at a place on the disk, for connections or for messages."""
+    kinds = {"datagram": socket.SOCK_DGRAM, "packets": socket.SOCK_SEQPACKET}
+    made = socket.socket(socket.AF_UNIX, kinds.get(os.path.basename(path), socket.SOCK_STREAM))
+    made.bind(path)
+    made.setblocking(False)
+    if made.type != socket.SOCK_DGRAM:
+        made.listen()
+    return made
 
 
 class Escape(NamedTuple):
@@ -106,29 +120,29 @@ def escaped(jail: Jail, outside: Outside, kind: str) -> Escape:
     for name in MODULES:
         shutil.copy(Path(__file__).parent.parent / "fakes" / f"{name}.py", f"{jail.skill}/lib/fakes/{name}.py")
     asked = {
-        "groups": {PLAIN: ["read", "write", "network", "abroad", "kernel"], LENT: ["lent"], ONLINE: ["network"]}[kind],
+        "groups": {PLAIN: ["read", "write", "network", "abroad", "kernel"], LENT: ["lent", "pairs"], ONLINE: ["network"],
+                   NAMED: ["pairs"]}[kind],
         "key": aims["key"], "home": jail.home, "data": jail.data, "vault": f"{jail.data}/secrets", "config": jail.config,
         "other": f"{jail.home}/.agents/skills/other/SKILL.md", "mark": f"{jail.folder}/lent/mark", "tcp": outside.tcp.getsockname()[1],
         "udp": outside.udp.getsockname()[1], "address": own_address(), "abstract": outside.abstract, "named": f"{jail.folder}/socket",
         "read": read, "write": write, "planted": [one.encode().hex() for one in (KEY, OTHER, CANARY)],
     }  # fmt: skip
-    with socket.socket(socket.AF_UNIX) as beside, socket.socket(socket.AF_UNIX) as lent:
-        for one, path in ((beside, f"{jail.folder}/socket"), (lent, f"{write}/socket")):
-            one.bind(path)
-            one.listen()
-            one.setblocking(False)
+    network = kind in {ONLINE, NAMED}
+    with ExitStack() as listening:
+        places = (f"{jail.folder}/socket", f"{write}/socket", f"{write}/packets", f"{write}/datagram", f"{read}/datagram")
+        named = [listening.enter_context(listener(path)) for path in places]
         with subprocess.Popen(["/bin/sleep", "600"]) as victim:
             try:
                 ran = jail.run(MAIN, [json.dumps({**asked, "victim": victim.pid})],
-                               Lent(kind == ONLINE, (read,), (write,)) if kind == LENT else Lent(kind == ONLINE))  # fmt: skip
+                               Lent(network, (read,), (write,)) if kind in {LENT, NAMED} else Lent(network))  # fmt: skip
                 alive = victim.poll() is None
             finally:
                 victim.kill()
-        named = comers(beside) + comers(lent)
+        came = sum(map(comers, named))
     assert 0 == ran.code, ran
     lying = {path: Path(path).read_text() for path in (f"{read}/note", f"{write}/made") if os.path.exists(path)}
     planted = [os.path.join(top, name) for top, _folders, files in os.walk(jail.folder) for name in files if name == "planted"]
-    return Escape(json.loads(ran.output), ran.output, outside.came(), named, alive, {**lying, **dict.fromkeys(planted, "")})
+    return Escape(json.loads(ran.output), ran.output, outside.came(), came, alive, {**lying, **dict.fromkeys(planted, "")})
 
 
 @pytest.fixture(scope="module")
@@ -160,12 +174,21 @@ def online(request: pytest.FixtureRequest, outside: Outside) -> Escape:
     return jailed(request.param, lambda jail: escaped(jail, outside, ONLINE))
 
 
+@pytest.fixture(scope="module", params=USERS)
+def named(request: pytest.FixtureRequest, outside: Outside) -> Escape:
+    """Run what concerns names of sockets with all granted that could lead to one, on a machine that has no Landlock."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(landlock, "abi", lambda: 0)
+        return jailed(request.param, lambda jail: escaped(jail, outside, NAMED))
+
+
 ABSENT, SHUT, DENIED = {"ENOENT"}, {"EROFS", "EACCES", "ENOENT", "EPERM"}, {"EPERM"}
 UNKNOWN, NO_FAMILY = {"ENOSYS"}, {"EAFNOSUPPORT"}
 ALONE = {"ECONNREFUSED", "EACCES", "ENETUNREACH", "EPERM", "EAFNOSUPPORT"}
 """What a connection ends with where nobody is: by the namespace, and on newer systems already by Landlock."""
 ANSWERED = {
     "read": {"the_root", "environments_of_all_processes", "processes", "descriptors", "descriptors_of_the_first_process",
+             "how_the_first_process_was_started",
              "anything_planted_anywhere", "links_in_the_skill", "the_kernel_s_word_on_this_process"},
     "write": {"scratch, which is allowed"},
     "network": {"udp", "interfaces"},
@@ -177,12 +200,12 @@ REFUSED: dict[str, dict[str, set[str]]] = {
     "read": {"": SHUT, **{f"planted {one}": ABSENT for one in ("key", "home", "data", "vault", "config", "other", "mark")},
              **dict.fromkeys(("/etc/shadow", "/etc/sudoers", "/root", "/sys", "/dev/mem", "/dev/kmsg", "/boot"), ABSENT)},
     "write": {"": SHUT},
-    "network": {"": ALONE, **dict.fromkeys(("netlink", "packets", "the_host_of_a_virtual_machine"), NO_FAMILY),
+    "network": {"": ALONE, **dict.fromkeys(("netlink", "netlink_for_what_is_encrypted", "packets", "the_host_of_a_virtual_machine"), NO_FAMILY),
                 **{name: ABSENT for name in GROUPS["network"] if name.startswith("/")}, "a_socket_beside_the_home": ABSENT, "raw": DENIED},
     "abroad": {"": ALONE, "a_name": {"gaierror"}},
     "kernel": {"": DENIED, "setuid": {"EPERM", "EINVAL"}, "signal_a_process_outside": {"ESRCH", "EPERM"}, "a_terminal": {"ENXIO", "ENOENT"},
                "run_what_has_the_set_user_bit": ABSENT,
-               **dict.fromkeys(("clone3: user", "memfd_create", "shmget", "a call that is newer than the filter",
+               **dict.fromkeys(("clone3: user", "memfd_create", "shmget", "vmsplice", "io_setup", "a call that is newer than the filter",
                                 "getpid by the numbers of x32"), UNKNOWN)},
 }  # fmt: skip
 """With which errors; under no name, those of a whole group."""
@@ -228,6 +251,13 @@ def test_only_its_own_processes_are_there(plain: Escape) -> None:
     processes = plain.answers["read"]["processes"]["got"]
 
     assert ["bwrap", "python3"] == [re.sub(r"^python3.*", "python3", name) for name in processes.values()]
+
+
+def test_the_first_process_inside_was_told_nothing_in_its_arguments(plain: Escape) -> None:
+    words = plain.answers["read"]["how_the_first_process_was_started"]["got"]
+
+    told = words.pop(2)
+    assert (True, "bwrap", "--args", "--") == (told.isdigit(), os.path.basename(words[0]), *words[1:3])
 
 
 def test_only_the_three_pipes_are_open(plain: Escape) -> None:
@@ -311,6 +341,20 @@ def test_with_the_network_granted_no_abstract_name_is_reached_all_the_same(onlin
 
     assert all(answer.get("error") in {"EPERM", "EAFNOSUPPORT"} for answer in tried)
     assert (0, 0, 0) == (online.outside["abstract"], online.outside["datagram"], online.named)
-    assert [{"error": "EPERM"}] + [{"error": "EAFNOSUPPORT"}] * 2 == [
-        online.answers["network"][name] for name in ("raw", "packets", "the_host_of_a_virtual_machine")
+    assert [{"error": "EPERM"}] * 2 + [{"error": "EAFNOSUPPORT"}] * 2 == [
+        online.answers["network"][name] for name in ("raw", "netlink_for_what_is_encrypted", "packets", "the_host_of_a_virtual_machine")
     ]
+
+
+PAIR_ROWS = {**{name: {"error": "EISCONN" if name.startswith("connect one") else "EPERM"} for name in GROUPS["pairs"]}, "what pairs are for": {"got": "kept"}}
+"""A pair that is connected stays so; one that could turn to others is not made."""
+
+
+def test_no_pair_of_sockets_leads_to_a_name_in_a_folder_that_was_lent(lent: Escape) -> None:
+    assert PAIR_ROWS == lent.answers["pairs"]
+    assert (0, 0) == (lent.named, lent.outside["datagram"])
+
+
+def test_no_pair_of_sockets_leads_to_any_name_where_nothing_but_the_filter_is_in_the_way(named: Escape) -> None:
+    assert PAIR_ROWS == named.answers["pairs"]
+    assert (0, 0, 0) == (named.named, named.outside["abstract"], named.outside["datagram"])

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from fakes.jail import USERS, Jail, Lent, alive, jailed
 
+from metier.execute.watchdog import proc as watchdog
 from metier.runs import MIB
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class Bomb(NamedTuple):
     stopped: str
     exit: int = 137
     seconds: int = 30
+    network: bool = False
 
 
 FORKS = """
@@ -185,6 +187,7 @@ BOMBS = {
     "memory for the tables of where memory lies": Bomb(TABLES, "memory"),
     "memory for files with nothing in them": Bomb(EMPTY, "memory"),
     "memory for what waits in sockets": Bomb(SOCKETS, "memory"),
+    "memory for what waits in sockets of a script with the network": Bomb(SOCKETS, "memory", network=True),
     "memory of processes whose first thread is gone": Bomb(HIDDEN, "memory"),
     "output": Bomb(OUTPUT, "output"),
     "busy, deaf to every signal, with every stream closed": Bomb(SPIN, "time", 124, seconds=1),
@@ -212,7 +215,7 @@ def gone(mark: str) -> bool:
 def test_a_bomb_is_stopped_at_its_limit_and_nothing_is_left_of_it(user: str, name: str, mark: str) -> None:
     bomb = BOMBS[name]
 
-    ran = jailed(user, lambda jail: jail.run(bomb.code, [mark], Lent(seconds=bomb.seconds)))
+    ran = jailed(user, lambda jail: jail.run(bomb.code, [mark], Lent(bomb.network, seconds=bomb.seconds)))
 
     assert ran.output.startswith("begun")
     assert (bomb.exit, bomb.stopped) == (ran.code, ran.stopped)
@@ -238,6 +241,34 @@ def test_one_process_is_refused_more_memory_than_the_whole_run_may_take(user: st
     said = ran.output.split()
     assert (0, ["refused", "at"]) == (ran.code, said[:2])
     assert 0 < int(said[2]) <= 128
+
+
+ROOM = """
+import socket
+for size in (0, 1 << 16, 1 << 23):
+    taken = 0
+    for kind in (socket.SOCK_STREAM, socket.SOCK_SEQPACKET):
+        one, other = socket.socketpair(socket.AF_UNIX, kind)
+        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF) if size else ():
+            one.setsockopt(socket.SOL_SOCKET, option, size)
+            other.setsockopt(socket.SOL_SOCKET, option, size)
+        one.setblocking(False)
+        try:
+            while True:
+                taken += one.send(b"x" * 4096)
+        except BlockingIOError:
+            pass
+    print(taken)
+"""
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_no_socket_holds_more_than_it_is_counted_for_whatever_it_is_told(user: str) -> None:
+    ran = jailed(user, lambda jail: jail.run(ROOM))
+
+    found = [int(word) for word in ran.output.split()]
+    assert (0, 3, 1) == (ran.code, len(found), len(set(found)))
+    assert 0 < found[0] <= 2 * watchdog.SOCKET_BYTES
 
 
 FILL = """

@@ -6,6 +6,7 @@ import base64
 import os
 import re
 import shutil
+import socket
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -173,6 +174,56 @@ def test_a_folder_that_was_lent_and_then_swapped_is_not_lent(user: str, where: s
 
     assert "SandboxError sandbox-mount" == kind, said
     assert KEY not in said
+
+
+AROUND = """#!/usr/bin/env bash
+echo "$BASH" "$0"
+for path in "$1"/* "$1"/lib/*; do echo "sees ${path#"$1"/}"; done
+/usr/bin/python3 -S -c 'import socket, sys
+for kind in ("SOCK_STREAM", "SOCK_DGRAM"):
+    try:
+        made = socket.socket(socket.AF_UNIX, getattr(socket, kind))
+        made.connect(f"{sys.argv[1]}/lib/bash/{kind}")
+        made.send(b"out")
+        print("reached", kind)
+    except OSError as error:
+        print("refused", error.errno)' "$1"
+"""
+
+
+@pytest.mark.loopback
+@pytest.mark.parametrize("extra", ["plans", "LICENSE"])
+@pytest.mark.parametrize("user", USERS)
+def test_an_interpreter_among_somebody_s_work_shows_none_of_it_and_leads_to_nobody(user: str, extra: str) -> None:
+    def task(jail: Jail) -> tuple[str, int, str]:
+        prefix = f"{jail.home}/projects"
+        os.makedirs(f"{prefix}/bin")
+        shutil.copy("/bin/bash", f"{prefix}/bin/bash")
+        jail.write(f"{prefix}/{extra}", KEY)
+        jail.write(f"{prefix}/lib/bash/own", "")
+        jail.env["PATH"] = f"{prefix}/bin:/usr/bin:/bin"
+        jail.write(f"{jail.skill}/scripts/go.sh", AROUND)
+        jail.approve()
+        came = 0
+        with socket.socket(socket.AF_UNIX) as stream, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as datagram:
+            for one in (stream, datagram):
+                one.bind(f"{prefix}/lib/bash/{one.type.name}")
+                one.setblocking(False)
+            stream.listen()
+            ran = jail.run_script("scripts/go.sh", [prefix])
+            for take in (stream.accept, lambda: datagram.recv(64)):
+                try:
+                    take()
+                except BlockingIOError:
+                    continue
+                came += 1
+        return ran.output, came, prefix
+
+    said, came, prefix = jailed(user, task)
+
+    seen = {"plans": [], "LICENSE": ["LICENSE"]}[extra]  # what is an installation and nothing else is shown whole
+    assert [f"{prefix}/bin/bash /skill/scripts/go.sh", *(f"sees {name}" for name in (*seen, "bin", "lib", "lib/bash")), *["refused 97"] * 2] == said.splitlines()
+    assert 0 == came
 
 
 REFUSED_LOANS = ["~", "~/.ssh/..", "/", "~/..", "{data}", "{data}/secrets", "{data}/run", "{config}", "/proc", "/proc/self", "/sys", "/dev", "/etc/shadow/x",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +12,7 @@ import pytest
 from doors.command import python, run
 
 import metier
+from metier.catalogue import db
 from metier.catalogue.db import VerdictBook, keep_open
 from metier.discover import disk
 from metier.scan import engine
@@ -321,6 +323,56 @@ def test_a_connection_that_is_kept_open_is_used_again_and_let_go_of_in_the_end(t
 
     assert (True, "sha256:x", True) == (again is opened, known, left is not opened)
     assert ["state.db"] == [path.name for path in tmp_path.iterdir()]
+
+
+def test_connections_stay_open_until_nobody_wants_that_any_more(tmp_path: Path) -> None:
+    ends = keep_open(str(tmp_path)), keep_open(str(tmp_path))
+    first = VerdictBook(str(tmp_path))
+    opened = first.connection
+    first.close()
+
+    ends[0]()
+    second = VerdictBook(str(tmp_path))
+    kept = second.connection
+    second.close()
+    ends[1]()
+    third = VerdictBook(str(tmp_path))
+
+    assert (True, True) == (kept is opened, third.connection is not opened)
+    third.close()
+
+
+def test_connections_of_threads_that_ended_are_let_go_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(db, "MANY", 1)
+    end = keep_open(str(tmp_path))
+    opened: list[Any] = []
+
+    def use() -> None:
+        book = VerdictBook(str(tmp_path))
+        opened.append(book.connection)
+        ready.wait()  # all at once, or one thread would get the number of another
+        book.close()
+
+    ready = threading.Barrier(3)
+    threads = [threading.Thread(target=use) for _number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    book = VerdictBook(str(tmp_path))
+    book.close()
+    closed = [_is_closed(one) for one in opened]
+    end()
+
+    assert [True, True, True] == closed
+
+
+def _is_closed(connection: Any) -> bool:
+    try:
+        connection.execute("SELECT 1")
+    except sqlite3.ProgrammingError:
+        return True
+    return False
 
 
 def test_a_connection_to_a_file_that_is_gone_is_not_used_again(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from fakes.cage import KeptSandbox
 from fakes.ring import MemoryRing, used
 
 import metier
@@ -50,7 +51,9 @@ def write(home: Home) -> Callable[..., Path]:
 
 
 def opened(home: Home, **env: str) -> Library:
-    return metier.open(env={**home.env, **env}, cwd=home.path)
+    library = metier.open(env={**home.env, **env}, cwd=home.path)
+    library.sandbox = KeptSandbox()
+    return library
 
 
 def giving(*values: str | None) -> tuple[Callable[[Ask], str | None], list[Ask]]:
@@ -414,7 +417,7 @@ def test_a_ready_skill_may_run_after_a_person_s_yes_and_an_approved_one_without(
     assert (False, "it is blocked") == (blocked.allowed, blocked.reasons[0])
 
 
-@pytest.mark.parametrize("script", ["../../other/x.py", "/bin/sh", "absent.py", "", ".", "scripts", "way-out", "a\0b", "\ud800", "SKILL.md"])
+@pytest.mark.parametrize("script", ["../../other/x.py", "/bin/sh", "absent.py", ".", "scripts", "way-out", "a\0b", "\ud800", "SKILL.md"])
 def test_only_a_script_inside_the_skill_can_be_planned(script: str, home: Home, write: Callable[..., Path]) -> None:
     folder = write("weather", scripts__ask_py="print(1)\n")
     (folder / "way-out").symlink_to("/bin/sh")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conformance.folders import Place, skill, write
+from fakes.cage import KeptSandbox
 from fakes.runner import KeptRunner
 
 from metier import tools, vetting
@@ -373,6 +374,50 @@ def test_a_script_that_is_not_there_or_not_ready_is_not_run(library: Library, pl
     assert ["refused", "refused"] == [error["code"] for error in errors]
     assert all(error["reasons"] for error in errors)
     assert [] == runner.ran
+
+
+def test_of_a_long_output_both_ends_are_given_and_it_says_so(place: Place) -> None:
+    skill(place.home / ".agents/skills/weather", files={"scripts/ask.py": "print(1)\n"})
+    place.configure("mcp.run = true\n")
+    library = place.scopes()
+    vetting.trust(library, "weather", "approve", reason="read it", level="trusted")
+    library.sandbox = KeptSandbox(b"THE-START\n" + "ü".encode() * 500_000 + b"\nTHE-RESULT\n")
+
+    own = good(library, "run_skill_script", name="weather", script="scripts/ask.py")
+    library.runner = Saying("THE-START\n" + "x" * 1_000_000 + "\nTHE-RESULT\n")
+    host = good(library, "run_skill_script", name="weather", script="scripts/ask.py")
+
+    for answer in (own, host):
+        assert (True, True, True) == (
+            answer["truncated"], answer["output"].startswith("THE-START\n"), answer["output"].endswith("\nTHE-RESULT\n")
+        )  # fmt: skip
+        assert 524_288 >= len(answer["output"].encode())
+        assert "bytes of 1,000,0" in answer["output"]
+
+
+class Saying(KeptRunner):
+    """Prints what a test wants."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+    def run(self, card: Card, script: str, arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[int, str]:
+        super().run(card, script, arguments, environment)
+        return 0, self.text
+
+
+@pytest.mark.parametrize("size", [0, 524_288])
+def test_what_fits_into_a_page_is_given_whole(place: Place, size: int) -> None:
+    skill(place.home / ".agents/skills/weather", files={"scripts/ask.py": "print(1)\n"})
+    place.configure("mcp.run = true\n")
+    library = place.scopes()
+    vetting.trust(library, "weather", "approve", reason="read it", level="trusted")
+    library.sandbox = KeptSandbox(b"x" * size)
+
+    answer = good(library, "run_skill_script", name="weather", script="scripts/ask.py")
+
+    assert (False, size) == (answer["truncated"], len(answer["output"]))
 
 
 # --- changing

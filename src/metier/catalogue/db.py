@@ -12,7 +12,7 @@ import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 _SCHEMA = (
     "CREATE TABLE IF NOT EXISTS digests (path BLOB PRIMARY KEY, stamp BLOB NOT NULL, digest TEXT NOT NULL)",
@@ -22,6 +22,9 @@ FILE = "state.db"
 BUSY_SECONDS = 10.0
 BATCH = 256
 """So many rows wait before they are written together: each writing waits for the disk."""
+
+MANY = 64
+"""So many connections are kept before those of threads that are no more are looked for."""
 
 _PUT_DIGEST = "INSERT OR REPLACE INTO digests VALUES (?, ?, ?)"
 _PUT_VERDICT = "INSERT OR REPLACE INTO verdicts VALUES (?, ?, ?)"
@@ -35,17 +38,19 @@ class _Kept:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._paths: set[str] = set()
+        self._users: dict[str, int] = {}
+        """How many want connections to a file kept."""
         self._found: dict[tuple[str, int], tuple[tuple[int, int, int], sqlite3.Connection]] = {}
+        """Each step on it is one: other threads may come in between any two."""
 
     def take(self, path: str) -> sqlite3.Connection | None:
         """Give a connection that was put back, if its file is still the one; a child process never touches its parent's."""
         key = path, threading.get_ident()
-        mark, connection = self._found.get(key, (None, None))
-        if mark is None or mark[0] != os.getpid():
+        found = self._found.get(key)
+        if found is None or found[0][0] != os.getpid() or self._found.pop(key, None) is not found:
             return None
-        del self._found[key]
-        if connection is not None and mark != _mark(path):
+        mark, connection = found
+        if mark != _mark(path):
             connection.close()
             return None
         return connection
@@ -53,20 +58,29 @@ class _Kept:
     def put(self, path: str, connection: sqlite3.Connection) -> bool:
         """Keep a connection for the next use; false where none are kept."""
         key = path, threading.get_ident()
-        mark = _mark(path) if path in self._paths and key not in self._found else None
-        if mark is not None:
-            self._found[key] = mark, connection
-        return mark is not None
+        mark = _mark(path) if self._users.get(path) and key not in self._found else None
+        if mark is None:
+            return False
+        if len(self._found) >= MANY:
+            self._close(key for key in list(self._found) if key[1] not in {thread.ident for thread in threading.enumerate()})
+        self._found[key] = mark, connection
+        return True
 
     def begin(self, path: str) -> None:
         """Keep connections to a file from now on."""
-        self._paths.add(path)
+        self._users[path] = self._users.get(path, 0) + 1
 
     def end(self, path: str) -> None:
-        """Let go of all connections to a file; whoever uses one just now closes it."""
-        self._paths.discard(path)
-        for key in [key for key in list(self._found) if key[0] == path]:
-            self._found.pop(key)[1].close()
+        """Let go of all connections to a file when nobody wants them kept any more; whoever uses one just now closes it."""
+        self._users[path] = max(0, self._users.get(path, 0) - 1)
+        if not self._users[path]:
+            self._close(key for key in list(self._found) if key[0] == path)
+
+    def _close(self, keys: Iterable[tuple[str, int]]) -> None:
+        for key in keys:
+            found = self._found.pop(key, None)
+            if found is not None and found[0][0] == os.getpid():  # in a child they are still its parent's
+                found[1].close()
 
 
 _KEPT = _Kept()

@@ -104,10 +104,13 @@ def _sandbox(report: Report) -> str:
     def told(active: object, detail: str, hint: str) -> str:
         return f"active: {detail}" if active else "; ".join(part for part in (f"missing: {detail}", hint) if part)
 
-    works = all(one.active for one in report.sandbox if one.needed)
-    first = "scripts can be run" if works else "no script is run here until what is missing is there"
+    first = "scripts can be run" if _works(report) else "no script is run here until what is missing is there"
     rows = [("runs", first), *((one.name, told(one.active, one.detail, one.hint)) for one in report.sandbox)]
     return _section("Sandbox", rows)
+
+
+def _works(report: Report) -> bool:
+    return all(one.active for one in report.sandbox if one.needed)
 
 
 def _kept(report: Report) -> str:
@@ -175,6 +178,7 @@ def _attention(report: Report) -> str:
         f"{waiting:,} skills lack something they need: metier show NAME says what" if waiting else "",
         "the index cannot be written, so every listing starts anew" if not report.memory.writable else "",
         f"what is searched cannot be kept: {report.searching.unwritable}" if report.searching.unwritable else "",
+        "no script can be run: the sandbox lacks something, see above" if not _works(report) else "",
         "secrets are not given to skills: their file is not safe" if not report.secrets.safe else "",
         "counts that could not be read were set aside" if report.counting.spoilt else "",
         f"{bare:,} skills are found by their words alone: metier find --index" if bare else "",

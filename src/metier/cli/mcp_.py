@@ -42,8 +42,11 @@ def _serve(values: Values) -> int:
     place = cli.text_of(values["http"])
     if place is None and (values["token_file"] or values["allow_host"]):
         raise UsageError("--token-file and --allow-host are for --http", hint="add --http HOST:PORT")
-    if find_spec("mcp") is None or (place is not None and find_spec("uvicorn") is None):
-        raise UsageError("mcp is not installed", code="mcp-missing", hint="pip install 'metier[mcp]'")
+    missing = [name for name in ("mcp", "mcp_types", *(("uvicorn",) if place is not None else ())) if find_spec(name) is None]
+    if missing == ["mcp_types"]:
+        raise UsageError("the mcp that is installed is too old", code="mcp-missing", hint="pip install --upgrade 'metier[mcp]'")
+    if missing:
+        raise UsageError(f"{missing[0]} is not installed", code="mcp-missing", hint="pip install 'metier[mcp]'")
     with supplied.opened(values) as m:
         output.METERS.clear()  # nobody waits before a server
         m.progress = lambda _what, _count: None
@@ -88,10 +91,9 @@ def _serve_http(m: Library, values: Values, text: str) -> None:
     names = values["allow_host"]
     assert isinstance(names, list)
     token = tokens.given(_path(m, file)) if file is not None else tokens.own(m.data, m.home)
-    kept = file if file is not None else tokens.file_of(m.data)
 
     def ready(url: str) -> None:
-        output.note(f"metier serves MCP at {url} (the token is in {kept})")
+        output.note(f"metier serves MCP at {url} (the token is in {file if file is not None else tokens.file_of(m.data)})")
         if not gatekeeping.is_loopback(host):
             output.note("warning: this is not encrypted; put it behind a proxy with TLS where others share the network")
 
@@ -147,8 +149,8 @@ def _started(m: Library, values: Values, client: Client) -> Started:
     if not port:
         raise UsageError("a client has to know the port", hint="write --http 127.0.0.1:7331, here and for the server")
     url, file = gatekeeping.url_of(host, port), cli.text_of(values["token_file"])
-    made = os.path.lexists(tokens.file_of(m.data))
-    if not values["write"] or values["project"] or (values["dry_run"] and not file and not made):  # a mere look makes none
+    made = file is not None or os.path.lexists(tokens.file_of(m.data))
+    if not values["write"] or values["project"] or (values["dry_run"] and not made):  # a mere look makes none
         return Started(url=url, token=configuring.PLACEHOLDER)
     return Started(url=url, token=tokens.given(_path(m, file)) if file is not None else tokens.own(m.data, m.home))
 

@@ -25,7 +25,9 @@ RUN = (
             ("metier run weather 'will it rain in Oslo'", "a code skill: the words are its task"),
         ),
         detail="The skill's folder can be read, a scratch folder written; there is no network, no home and no other file unless\n"
-               "lent. The exit code is the script's own; 124: out of time; 125: metier refused, or no sandbox works here;\n"
-               "137: it met another limit. What it prints is cleaned of secrets and of what steers a terminal.",
+               "lent. The exit code is the script's own, or of a code skill 0 for an answer, 1 for none; 124: out of time;\n"
+               "125: metier refused, or no sandbox works here; 137: it met another limit; 2 with 'error:', before anything ran:\n"
+               "the command was put wrongly. --dry-run ends with 1 where a run would be refused. What a script prints is cleaned\n"
+               "of secrets and of what steers a terminal.",
     ),
 )  # fmt: skip

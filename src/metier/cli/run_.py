@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from metier import cli
-from metier.cli import consent, output
+from metier.cli import consent, ending, output
 from metier.errors import MetierError, NotFoundError, RefusedError, UsageError
-from metier.runs import REFUSED, Lent
+from metier.runs import REFUSED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from metier.app import Library
     from metier.cli.argv import Values
     from metier.model import Card
-    from metier.running.planning import Planned
-    from metier.running.scripts import Ears
+    from metier.running.foreseeing import Foreseen
     from metier.runs import Ran
 
 LONGEST = 24 * 3600
+"""Seconds, as `running.given` has it: to name the option where it is wrong."""
 _STOPPED = {
     "time": "it took longer than it may", "output": "it printed more than it may", "memory": "it took more memory than it may",
     "processes": "it started more processes than it may", "asked": "it was stopped",
@@ -34,7 +34,7 @@ def run(values: Values) -> int:
     try:
         library = cli.library(values)
         try:
-            with library as m:
+            with ending.tidily(), library as m:
                 return _ran(m, values)
         finally:
             for warning in library.warnings:
@@ -75,37 +75,56 @@ def _card(m: Library, name: str) -> Card:
 
 
 def _script(m: Library, path: str, script: str, arguments: list[str], values: Values) -> int:
-    from metier.running import planning, scripts, words
-
-    card = m.resolve(path)
-    if values["unsandboxed"]:
-        scripts.box_for(m, scripts.Wish(unsandboxed=True))  # nobody is shown or asked for what will be refused
-    planned = planning.planned(m, card.path, scripts.chosen(m, card, script), arguments, lent(values))
+    lent = lent_by(values)
+    seen = m.preview_run(path, script, arguments, **lent, unsandboxed=bool(values["unsandboxed"]))
+    if values["act"]:
+        raise UsageError(f"--act is for code skills; '{seen.plan.name}' is none", hint="leave it out: --yes agrees to a script")
+    if values["raw"] and seen.plan.environment:  # nobody is shown or asked for what will not be
+        raise UsageError("it is lent secrets, so its output is cleaned", hint="leave --raw out")
     if values["dry_run"]:
-        return shown(m, planned, values)
-    agreed, seen = bool(values["yes"]), ""
-    if planned.plan.allowed and not agreed and _has_to_ask(m, planned, values):
-        _ask(m, planned, values)
-        agreed, seen = True, planned.plan.digest or ""
-    wish = scripts.Wish(agreed, agreed, lent(values), bool(values["unsandboxed"]), seen, "cli")
-    for line in planned.granted.refused:
-        output.note(f"not granted: {line}")
-    if values["unsandboxed"]:
-        output.note(f"warning: {words.BARE}")
-    ran = scripts.run(m, card.path, planned.plan.script, arguments, wish, _ears(values))
+        return shown(seen, values)
+    agreed, digest = bool(values["yes"]), ""
+    if seen.plan.allowed and not agreed and _has_to_ask(seen, values):
+        _ask(seen, values)
+        agreed, digest = True, seen.plan.digest or ""
+    tell(seen)
+    raw = _raw if values["raw"] else None
+    ran = m.run(path, script, arguments, consent=agreed, install=agreed, **lent, unsandboxed=bool(values["unsandboxed"]),
+                shown=digest, hear=None if values["json"] else say, raw=raw, feed=feed(), door="cli")  # fmt: skip
     return ended(ran, values)
 
 
-def lent(values: Values) -> Lent:
+class Lending(TypedDict):
+    """What the options lend to one run, as the library takes it."""
+
+    network: bool
+    read: list[str]
+    write: list[str]
+    seconds: int
+
+
+def lent_by(values: Values) -> Lending:
     """Give what the options lend to this run."""
+    read, write = values["read"], values["write"]
+    assert isinstance(read, list)
+    assert isinstance(write, list)
     seconds = cli.number_of(values, "timeout", LONGEST) or 0
-    return Lent(bool(values["network"]), _listed(values, "read"), _listed(values, "write"), seconds)
+    return {"network": bool(values["network"]), "read": read, "write": write, "seconds": seconds}
 
 
-def _listed(values: Values, option: str) -> tuple[str, ...]:
-    found = values[option]
-    assert isinstance(found, list)
-    return tuple(found)
+def tell(seen: Foreseen) -> None:
+    """Say before a run what it does not get, what it is lent for nothing, where it starts, and that nothing keeps it in."""
+    from metier.running import cages, words
+
+    for line in seen.withheld:
+        output.note(f"not granted: {line}")
+    if seen.ignored:
+        output.note(f"lent for nothing, since nothing is kept from it there: {', '.join(seen.ignored)}")
+    elsewhere = cages.left_behind(seen.cage) if seen.where == "sandbox" else ""
+    if elsewhere:
+        output.note(elsewhere)
+    if seen.where == "bare" and seen.plan.allowed:  # by this very command; what runs in metier itself, configuration says
+        output.note(f"warning: {words.BARE}")
 
 
 def terminal(values: Values) -> bool:
@@ -113,52 +132,41 @@ def terminal(values: Values) -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stderr)) and not values["json"]
 
 
-def _has_to_ask(m: Library, planned: Planned, values: Values) -> bool:
+def _has_to_ask(seen: Foreseen, values: Values) -> bool:
     """Tell whether policy wants a yes, or packages do; where nobody can be asked, those are refused by their own name later."""
-    from metier.running import words
-
-    return planned.plan.asks or (terminal(values) and words.would_install(m, planned))
+    return seen.planned.plan.asks or (terminal(values) and seen.plan.asks)
 
 
-def _ask(m: Library, planned: Planned, values: Values) -> None:
+def _ask(seen: Foreseen, values: Values) -> None:
     """Show a person what they are asked to say yes to."""
     if values["json"]:
         raise RefusedError("a document cannot ask, so nothing was run", code="ask", hint=NOBODY)
-    question = "\n".join(words_of(m, planned, values)) + f"\n\nRun '{output.clean(planned.card.name)}' like this?"
+    question = "\n".join(words_of(seen)) + f"\n\nRun '{output.clean(seen.planned.card.name)}' like this?"
     try:
         consent.agreed(values, question)
     except UsageError as error:
         raise RefusedError("nothing was run: it needs a person's yes", code="ask", hint=NOBODY) from error
 
 
-def shown(m: Library, planned: Planned, values: Values) -> int:
+def shown(seen: Foreseen, values: Values) -> int:
     """Show what would happen, and whether it may: exit 1 when it may not."""
     if values["json"]:
         from metier.running import words
 
-        output.write(output.json_text(words.as_document(m, planned, bare=bool(values["unsandboxed"]))) + "\n")
+        output.write(output.json_text(words.as_document(seen)) + "\n")
     else:
-        output.write("\n".join(words_of(m, planned, values)) + "\n")
-    return 0 if planned.plan.allowed else 1
+        output.write("\n".join(words_of(seen)) + "\n")
+    return 0 if seen.plan.allowed else 1
 
 
-def words_of(m: Library, planned: Planned, values: Values) -> list[str]:
+def words_of(seen: Foreseen) -> list[str]:
     """Say what a run would be allowed, in lines that are safe to show."""
     from metier.running import words
 
-    return [output.clean(line) for line in words.in_words(m, planned, bare=bool(values["unsandboxed"]))]
+    return [output.clean(line) for line in words.in_words(seen)]
 
 
 # --- while it runs
-
-
-def _ears(values: Values) -> Ears:
-    from metier.running.scripts import Ears
-
-    quiet = bool(values["json"])
-    if values["raw"]:
-        return Ears(raw=_raw, feed=feed())
-    return Ears(hear=None if quiet else say, feed=feed())
 
 
 def say(stream: str, text: str) -> None:
@@ -189,15 +197,16 @@ def feed() -> Callable[[int], bytes] | None:
 
 
 def ended(ran: Ran, values: Values) -> int:
-    """Say how it ended where that is not plain, and give the exit code."""
+    """Say how it ended where that is not plain, and give the exit code: 1 for a code skill that left the task to others."""
+    code = ran.code or int(ran.declined)
     if values["json"]:
-        output.write(output.json_text(_document(ran)) + "\n")
+        output.write(output.json_text(_document(ran, code)) + "\n")
     elif ran.stopped:
         output.note(f"metier stopped it after {ran.seconds:.1f} s: {_STOPPED.get(ran.stopped, ran.stopped)}")
-    return ran.code
+    return code
 
 
-def _document(ran: Ran) -> dict[str, object]:
-    return {"name": ran.name, "script": ran.script, "exit_code": ran.code, "output": ran.output, "stopped": ran.stopped or None,
+def _document(ran: Ran, code: int) -> dict[str, object]:
+    return {"name": ran.name, "script": ran.script, "exit_code": code, "output": ran.output, "stopped": ran.stopped,
             "seconds": round(ran.seconds, 3), "truncated": ran.truncated, "digest": ran.digest, "sandboxed": ran.sandboxed,
-            "result": ran.result, "error": ran.error or None, "declined": ran.declined}  # fmt: skip
+            "result": ran.result, "error": ran.error, "declined": ran.declined}  # fmt: skip

@@ -12,6 +12,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metier import cli
+from metier.cli import ending
 from metier.errors import NotFoundError, StoreError
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def examples(package: str) -> str:
 @contextmanager
 def temporary() -> Iterator[str]:
     """Give a folder that is gone afterwards, however the tour ends."""
-    with _ending_tidily():
+    with ending.tidily():
         try:
             folder = os.path.realpath(tempfile.mkdtemp(prefix="metier-"))
         except OSError as error:
@@ -151,25 +152,6 @@ def _surroundings(environment: Mapping[str, str]) -> Iterator[None]:
     finally:
         os.environ.clear()
         os.environ.update(saved)
-
-
-@contextmanager
-def _ending_tidily() -> Iterator[None]:
-    """Turn a request to end into an exception, so that whoever is tidying up gets to do it."""
-
-    def leave(number: int, _frame: object) -> None:
-        raise SystemExit(128 + number)
-
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    try:
-        saved = {number: signal.signal(number, leave) for number in numbers if signal.getsignal(number) is signal.SIG_DFL}
-    except ValueError:  # not the main thread: signals are somebody else's business
-        saved = {}
-    try:
-        yield
-    finally:
-        for number, handler in saved.items():
-            signal.signal(number, handler)
 
 
 def _removed(folder: str) -> None:

@@ -26,8 +26,7 @@ IN_USE = 24 * 3600
 
 def ready(data: str, home: str | None, path: str, digest: str, token: str) -> str:
     """Give the folder of the copy of a skill, making it where there is none; `token` makes its passing name one's own."""
-    folder = f"{data}/{FOLDER}"
-    target = f"{folder}/{digest.rpartition(':')[2]}"
+    folder, target = f"{data}/{FOLDER}", place(data, digest)
     try:
         if _is_whole(target, digest, f"{folder}/.{token}"):
             os.utime(target)
@@ -39,6 +38,11 @@ def ready(data: str, home: str | None, path: str, digest: str, token: str) -> st
         hint = "see to it that METIER_HOME can be written, and that there is room"
         raise StoreError(f"cannot copy {path} to run it: {error.strerror}", hint=hint) from error
     return target
+
+
+def place(data: str, digest: str) -> str:
+    """Say where the copy of a skill lies, or will."""
+    return f"{data}/{FOLDER}/{digest.rpartition(':')[2]}"
 
 
 def _is_whole(target: str, digest: str, passing: str) -> bool:

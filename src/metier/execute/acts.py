@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from metier.standard.names import lookup_key
+
 STRIKES = 2
 """How often somebody is asked before the answer is no."""
 MOST_ANSWER = 1_000
@@ -18,30 +20,39 @@ NEVER_REMOTE = frozenset({"python_exec", "terminal", "process_manager", "pm2_con
 """Skills that no agent reaches over HTTP, whatever anybody configures; they count as destructive everywhere (CO-18, CO-21)."""
 KNOWN = frozenset({"file_ops", "file_write", "imessage_send", "pilot", "skill_forge"})
 """Built-in skills of CODEC that are destructive although they do not say so (CO-18)."""
+_DESTRUCTIVE = frozenset(map(lookup_key, NEVER_REMOTE | KNOWN))
 
 VERBS = (
-    "delete", "remove", "erase", "wipe", "destroy", "purge", "drop", "truncate", "clear", "empty", "trash", "format", "overwrite",
-    "replace", "write", "edit", "move", "rename", "reset", "revert", "kill", "terminate", "stop", "restart", "reboot", "shutdown",
-    "uninstall", "install", "execute", "run", "send", "post", "publish", "deploy", "upload", "share", "pay", "buy", "order",
-    "transfer", "sell", "cancel", "revoke", "disable", "block", "ban", "click", "type", "press", "control", "forge", "create",
+    "wipe", "erase", "destroy", "purge", "delete", "remove", "format", "truncate", "overwrite", "trash", "empty", "drop", "clear",
+    "transfer", "pay", "buy", "sell", "order", "send", "publish", "post", "share", "upload", "deploy", "uninstall", "kill",
+    "shutdown", "reboot", "revoke", "ban", "reset", "revert", "replace", "write", "edit", "move", "rename", "terminate", "disable",
+    "block", "cancel", "stop", "restart", "install", "execute", "forge", "create", "control", "click", "type", "press", "run",
 )  # fmt: skip
+"""What may be done that cannot be undone, the gravest first."""
+_SAID_ANYWAY = frozenset({"stop", "cancel", "block", "disable", "revoke", "drop", "clear", "run", "execute", "terminate", "kill"})
+"""Verbs that people say in order to refuse, or without a thought: alone they agree to nothing."""
 _GENERIC = frozenset({
     "y", "yes", "yeah", "yep", "yup", "ok", "okay", "k", "sure", "fine", "good", "right", "correct", "agreed", "agree", "accept",
     "accepted", "approve", "approved", "confirm", "confirmed", "continue", "proceed", "go", "ahead", "do", "it", "please", "true",
     "1", "allow", "allowed", "always", "all",
 })  # fmt: skip
-_NO = re.compile(r"(?<!\w)(?:no|not|nope|never|without|cannot|abort|refuse|deny|(?:do|wo|ca|should|must|is)n'?t)(?!\w)")
+_NO = re.compile(r"\?\Z|(?<!\w)(?:no|not|nope|never|nothing|none|hardly|keep|wait|instead|without|cannot|abort|refuse|deny|"
+                 r"(?:do|wo|ca|should|must|is)n'?t)(?!\w)")  # fmt: skip
 _WORD = re.compile(r"[^\W_]+")
 
 
-def is_destructive(name: str, *, declared: bool) -> bool:
-    """Tell whether a skill needs consent: it says so itself, or it is known for it."""
-    return declared or _plain(name).replace("-", "_") in NEVER_REMOTE | KNOWN
+def is_destructive(*names: str, declared: bool) -> bool:
+    """Tell whether a skill needs consent: it says so itself, or is known for it under any of its names, however that is spelt."""
+    return declared or any(lookup_key(part) in _DESTRUCTIVE for name in names for part in (name, name.rpartition(":")[2]))
 
 
 def act_of(name: str, description: str, task: str) -> str:
-    """Give the one word that consent must say: what the task asks for, else what the skill is for, else the skill's name."""
-    return _verb_in(task) or _verb_in(description) or _own(name)
+    """Give what consent must say: the gravest that the task asks for, else what the skill is for, else the skill's name.
+
+    A verb that people say anyway stands with the skill's name.
+    """
+    verb = _verb_in(task) or _verb_in(description)
+    return f"{verb} {name}" if verb in _SAID_ANYWAY else verb or _own(name)
 
 
 def names_act(answer: str, act: str) -> bool:
@@ -72,12 +83,9 @@ def _own(name: str) -> str:
 
 
 def _verb_in(text: str) -> str:
-    """Give the destructive verb that stands first in a text, whatever its ending."""
-    for word in _WORD.findall(text[:MOST_LOOKED_AT].casefold()):
-        verb = _FORMS.get(word)
-        if verb:
-            return verb
-    return ""
+    """Give the gravest verb of a text, whatever its ending: what stands first may be the least of it."""
+    found = {_FORMS[word] for word in _WORD.findall(text[:MOST_LOOKED_AT].casefold()) if word in _FORMS}
+    return min(found, key=VERBS.index, default="")
 
 
 def _plain(text: str) -> str:

@@ -1,4 +1,7 @@
-"""How bubblewrap is told what a cage is: one list of arguments. Pure.
+"""How bubblewrap is told what a cage is. Pure.
+
+Its command line names the program and a descriptor; all options are read from that. The program inside finds the command line in
+/proc, and so does every user of the machine; no path, name or value of ours stands in it.
 
 What is resolved when. bwrap turns every source into a real path when it starts, and mounts that path a little later; who can
 change the folders above it may swap it in between. So a source may be the descriptor of what was looked at, opened with O_PATH
@@ -7,8 +10,8 @@ it. Any other would leave it open in the program, which could walk from it to th
 is mounted by its path, with that moment left in which it can be swapped.
 
 Descriptors. bwrap closes none that it has no use for, so it inherits 0 to 2, those of `Pipes`, and those that sources name, and no
-others. It closes `seccomp`, `files`, `environment` and the sources once they are read, `info` and `block` once they are used;
-`report`, the end of a pipe, stays open in the program, which finds its number in METIER_REPORT.
+others. It closes the options, `seccomp`, `files` and the sources once they are read, `info` and `block` once they are used, and
+keeps `status` to itself; `report`, the end of a pipe, stays open in the program, which finds its number in METIER_REPORT.
 """
 
 from __future__ import annotations
@@ -31,18 +34,24 @@ HELD = "/proc/self/fd/"
 ROOT_NAMES = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
 """What belongs to /usr but stands beside it, as links or as folders, by system."""
 ETC_NAMES = (
-    "/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/os-release", "/etc/protocols", "/etc/services",
-    "/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/openssl.cnf", "/etc/pki/tls/certs", "/etc/pki/tls/cert.pem",
-    "/etc/pki/tls/openssl.cnf", "/etc/pki/ca-trust/extracted", "/etc/ca-certificates/extracted", "/etc/crypto-policies",
+    "/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/os-release", "/etc/ssl/certs", "/etc/ssl/cert.pem",
+    "/etc/pki/tls/certs", "/etc/pki/tls/cert.pem", "/etc/pki/ca-trust/extracted", "/etc/ca-certificates/extracted",
+    "/etc/crypto-policies",
 )  # fmt: skip
 """What may be read of /etc. Never /etc/ssl or /etc/pki whole: private keys lie in them, and to root's own runs they would open."""
+ETC_TEXTS = ("/etc/protocols", "/etc/services", "/etc/ssl/openssl.cnf", "/etc/pki/tls/openssl.cnf")
+"""What else may be, small and hardly ever changed: a copy of each is given, which takes a fraction of the time of a mount."""
 RESOLVER = "/etc/resolv.conf"
 PROC_NAMES = (
     "/proc/kcore", "/proc/keys", "/proc/key-users", "/proc/timer_list", "/proc/sched_debug", "/proc/latency_stats",
     "/proc/slabinfo", "/proc/pagetypeinfo", "/proc/vmallocinfo", "/proc/kpagecount", "/proc/kpageflags", "/proc/kpagecgroup",
-    "/proc/kallsyms", "/proc/modules", "/proc/config.gz",
+    "/proc/kallsyms", "/proc/modules", "/proc/config.gz", "/proc/cmdline", "/proc/diskstats", "/proc/interrupts", "/proc/zoneinfo",
+    "/proc/sys/kernel/random/boot_id",
 )  # fmt: skip
-"""What /proc tells of the whole machine that helps nobody but an attacker; much of it opens to root's own runs alone."""
+"""What /proc tells of the whole machine: which one it is, what it is built of, what others do on it. No script needs to know that.
+
+Much of it opens to root's own runs alone. What programs do ask for stays: processors, memory, how busy they are.
+"""
 _NOWHERE = "/nonexistent:/bin/false"
 _PASSWD = f"root:x:0:0::{_NOWHERE}\nskill:x:{USER}:{USER}::{HOME}:/bin/sh\nnobody:x:65534:65534::{_NOWHERE}\n"
 _GROUP = f"root:x:0:\nskill:x:{USER}:\nnogroup:x:65534:\n"
@@ -55,15 +64,13 @@ _TEXTS = tuple(
 _TMP, _VAR_TMP, _SHM = "/tmp", "/var/tmp", "/dev/shm"  # noqa: S108 - the sandbox's own
 _LAID = (
     "/usr", "/proc", "/dev", "/sys", _TMP, _VAR_TMP, SCRATCH, HOME, SECRETS, RESOLVER, "/etc/ld.so.preload",
-    *ROOT_NAMES, *ETC_NAMES, *(text.target for text in _TEXTS),
+    *ROOT_NAMES, *ETC_NAMES, *ETC_TEXTS, *(text.target for text in _TEXTS),
 )  # fmt: skip
 """What the sandbox lays itself: no mount may stand in its place, or above it."""
 _OPEN = (_TMP, SCRATCH, HOME, "/usr/local", "/usr/share", "/nix/store", "/gnu/store")
 """Below these a mount may stand all the same: an environment that lies in /tmp, say, is seen where it is."""
-_LOADER = ("LD_", "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "NLSPATH", "MALLOC_", "RESOLV_HOST_CONF", "HOSTALIASES")
-"""Variables that would act on bwrap itself, out here, if it inherited them."""
 _ARGUMENTS = 8_000
-"""bwrap counts up to 9,000 arguments, its own and the program's."""
+"""bwrap counts up to 9,000 words, options and the program's together."""
 _SHARED = 64 * MIB
 
 
@@ -82,6 +89,8 @@ class System(NamedTuple):
     """The same for ETC_NAMES and the resolver's file."""
     masked: tuple[str, ...] = ()
     """Those of PROC_NAMES that this user could read."""
+    texts: tuple[Given, ...] = ()
+    """Those of ETC_TEXTS that exist."""
 
 
 class Pipes(NamedTuple):
@@ -91,41 +100,42 @@ class Pipes(NamedTuple):
     block: int
     seccomp: int
     files: tuple[int, ...] = ()
-    """One for each of `texts(cage)` and then of `cage.files`, in that order, at its beginning."""
+    """One for each of `texts(system)` and then of `cage.files`, in that order, at its beginning."""
+    status: int = -1
+    """Where it tells the program's exit code; -1 where nobody asks."""
     report: int = -1
-    environment: int = -1
-    """What `variables(cage)` gives, at its beginning: bwrap then needs no environment itself. -1 where it inherits the cage's."""
 
 
-def arguments(cage: Cage, system: System, pipes: Pipes) -> list[str]:
-    """Give the whole command line. No value of a variable and no byte of a file is ever in it: anyone may read it."""
+def arguments(cage: Cage, system: System, told: int) -> list[str]:
+    """Give the command line, with the number of the descriptor that has `variables` and `options`, at its beginning."""
+    return [system.bwrap, "--args", str(told), "--", *cage.command]
+
+
+def options(cage: Cage, system: System, pipes: Pipes) -> list[str]:
+    """Give every option but those for variables. No byte of a file is ever in it."""
     check(cage)
-    if pipes.environment < 0:
-        _check_inherited(cage)
-    if len(pipes.files) != len(texts(cage)) + len(cage.files):
+    if len(pipes.files) != len(texts(system)) + len(cage.files):
         raise SandboxError("the sandbox was given the wrong number of files", code="sandbox-mount")
     return [
-        system.bwrap,
         *_apart(cage, system),
-        *(("--args", str(pipes.environment)) if pipes.environment >= 0 else ()),
         *_base(cage, system),
         *_spaces(cage),
         *_mounts(cage.mounts, system),
-        *_files(cage, pipes),
+        *_files(cage, system, pipes),
         *("--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/"),
         *("--chdir", cage.folder),
+        *(("--json-status-fd", str(pipes.status)) if pipes.status >= 0 else ()),
         *("--seccomp", str(pipes.seccomp), "--info-fd", str(pipes.info), "--block-fd", str(pipes.block)),
-        *("--", *cage.command),
     ]
 
 
-def texts(cage: Cage) -> tuple[Given, ...]:  # noqa: ARG001 - the same for every cage, as long as none is given users of its own
-    """Give the files of /etc that are made up; those of the cage itself follow them."""
-    return _TEXTS
+def texts(system: System) -> tuple[Given, ...]:
+    """Give the files of /etc that are made up or copied; those of the cage itself follow them."""
+    return (*_TEXTS, *system.texts)
 
 
 def variables(cage: Cage) -> bytes:
-    """Give the environment as bwrap reads it from a descriptor, so that it stands in no process's list of arguments."""
+    """Give the environment as bwrap reads it from a descriptor."""
     words = ["--clearenv", *(word for name, value in cage.environment for word in ("--setenv", name, value))]
     return "".join(f"{word}\0" for word in words).encode("utf-8", "surrogateescape")
 
@@ -182,9 +192,9 @@ def _mounts(mounts: Iterable[Mount], system: System) -> Iterator[str]:
             raise SandboxError(f"{system.bwrap} cannot mount a descriptor: it has no {option}-fd", code="sandbox-mount")
 
 
-def _files(cage: Cage, pipes: Pipes) -> Iterator[str]:
+def _files(cage: Cage, system: System, pipes: Pipes) -> Iterator[str]:
     for number, (given, mode) in zip(
-        pipes.files, [*((one, "0444") for one in texts(cage)), *((one, "0400") for one in cage.files)], strict=True
+        pipes.files, [*((one, "0444") for one in texts(system)), *((one, "0400") for one in cage.files)], strict=True
     ):
         # On the root, which is read-only in the end, a copy will do; in a folder of the script's own only a mount stays as it is.
         option = "--ro-bind-data" if given.target.startswith((f"{SCRATCH}/", f"{HOME}/", f"{_TMP}/")) else "--file"
@@ -192,7 +202,7 @@ def _files(cage: Cage, pipes: Pipes) -> Iterator[str]:
 
 
 def check(cage: Cage) -> None:
-    """Refuse what bwrap would take for something else, or fail at: before a source is opened, and once more in `arguments`."""
+    """Refuse what bwrap would take for something else, or fail at: before a source is opened, and once more in `options`."""
     _check_command(cage)
     _check_variables(cage)
     seen: set[str] = set()
@@ -229,12 +239,6 @@ def _check_variables(cage: Cage) -> None:
             raise SandboxError(f"{name!r} is no variable that a program can be given", code="sandbox-variable")
 
 
-def _check_inherited(cage: Cage) -> None:
-    for name, _value in cage.environment:
-        if name.startswith(_LOADER):
-            raise SandboxError(f"the variable {name} would act outside the sandbox", code="sandbox-variable")
-
-
 def _check_source(source: str) -> None:
     held = source.removeprefix(HELD)
     if not _absolute(source):
@@ -254,11 +258,15 @@ def _check_target(target: str, seen: set[str], *, laid: bool = True) -> None:
     if target in seen:
         raise SandboxError(f"two things would be mounted at {target}", code="sandbox-mount")
     seen.add(target)
-    below = any(target.startswith(f"{one}/") for one in _LAID)
-    inside = laid and below and not any(target.startswith(f"{one}/") for one in _OPEN)
-    if inside or any(one == target or one.startswith(f"{target.rstrip('/')}/") for one in _LAID):
+    if has_itself(target, inside=laid):
         raise SandboxError(f"nothing can be mounted at {target}: the sandbox has that place itself", code="sandbox-mount",
                            hint="lend a folder below it, or one elsewhere")  # fmt: skip
+
+
+def has_itself(target: str, *, inside: bool = True) -> bool:
+    """Tell whether the sandbox lays a place itself, something below it, or, with `inside`, what it lies in."""
+    below = inside and any(target.startswith(f"{one}/") for one in _LAID) and not any(target.startswith(f"{one}/") for one in _OPEN)
+    return below or any(one == target or one.startswith(f"{target.rstrip('/')}/") for one in _LAID)
 
 
 def _absolute(path: str) -> bool:

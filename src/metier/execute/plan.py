@@ -8,6 +8,7 @@ from __future__ import annotations
 from posixpath import normpath
 from typing import TYPE_CHECKING, Any
 
+from metier.execute.bubblewrap import has_itself
 from metier.runs import SCRATCH, Allowance, Bounds, Lent, Mount, Wishes
 
 if TYPE_CHECKING:
@@ -77,13 +78,27 @@ def allowance(wishes: Wishes, lent: Lent, policy: Running, level: Trust, place: 
         else:
             for seen in {real, real if allowed is not None else seen_at(path, real)}:
                 mounts[seen] = Mount(real, seen, writable or (seen in mounts and mounts[seen].writable))
-    return Allowance(network, tuple(mounts[seen] for seen in sorted(mounts)), bounds_of(policy, lent), tuple(refused), tuple(unmet))
+    return Allowance(network, _apart(mounts), bounds_of(policy, lent), tuple(refused), tuple(unmet))
+
+
+def _apart(mounts: Mapping[str, Mount]) -> tuple[Mount, ...]:
+    """Leave out second places that there cannot be: what the sandbox has itself, and links in what is lent, which are there."""
+    kept = (mounts[seen] for seen in sorted(mounts))
+    return tuple(one for one in kept if one.source == one.target or not (has_itself(one.target) or _through_link(one, mounts)))
+
+
+def _through_link(mount: Mount, mounts: Mapping[str, Mount]) -> bool:
+    """Tell whether the way to a place leads over a link in another folder that is lent: nothing can be mounted on that."""
+    above = (other for other in mounts.values() if mount.target.startswith(f"{other.target.rstrip('/')}/"))
+    return any(other.source + mount.target[len(other.target) :] != mount.source for other in above)
 
 
 def seen_at(path: str, real: str) -> str:
-    """Say where else a script finds what the caller lends: what they name from where they are, it names the same where it is."""
+    """Say where else a script finds what the caller lends: where they name it, also through a link, or from where they are."""
     named = normpath(path)
-    inside = named != "." and not named.startswith(("/", "~", "../")) and named != ".."
+    if path.startswith("/"):
+        return f"/{named.lstrip('/')}"
+    inside = named != "." and not named.startswith(("~", "../")) and named != ".."
     return f"{SCRATCH}/{named}" if inside else real
 
 

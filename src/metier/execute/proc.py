@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from metier.execute.bubblewrap import check
 from metier.execute.cell.proc import Cell
 from metier.execute.ends.proc import Ends
 from metier.execute.failing import MARK, failure
@@ -33,6 +34,11 @@ class Bubblewrap:
         from metier.execute.layers.proc import probed  # a run needs none of it
 
         return probed()
+
+    def check(self, cage: Cage) -> None:
+        """Refuse what a run would refuse before it starts anything: where there is no bubblewrap, or what it cannot be told."""
+        self._system = self._system or survey()
+        check(cage)
 
     def run(
         self, cage: Cage, hear: Callable[[str, bytes], None], feed: Callable[[int], bytes] | None = None,

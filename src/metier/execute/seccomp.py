@@ -38,7 +38,13 @@ _EQUAL, _ABOVE = 0x15, 0x25
 """How a line of a filter begins that jumps on a comparison."""
 _UNIX, _INET, _INET6, _NETLINK = 1, 2, 10, 16
 _PROTOCOLS = (0, 1, 6, 17, 58)
-"""Whatever the family takes itself, ICMP, TCP, UDP, ICMPv6; of netlink it leaves addresses and routes."""
+"""Whatever the family takes itself, ICMP, TCP, UDP, ICMPv6."""
+_CONNECTED = (1, 5)
+"""Streams and packets in their order: a pair of such sockets stays a pair. One for single messages can send to any name."""
+_KIND_OF_SOCKET = 0xF
+"""The rest of the argument is flags."""
+_SOCKET, _BUFFERS, _FORCED = 1, (7, 8), (32, 33)
+"""SOL_SOCKET, and what sets how much may wait in a socket: SO_SNDBUF and SO_RCVBUF, and for who is privileged SO_…BUFFORCE."""
 
 
 class Test(NamedTuple):
@@ -94,9 +100,11 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "open_by_handle_at": (304, 265), "name_to_handle_at": (303, 264),
     # Memory that belongs to no process, so that no limit of a process counts it.
     "memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190),
+    "vmsplice": (278, 75), "io_setup": (206, 0),
     # Refused for some arguments only.
-    "personality": (135, 92), "ioctl": (16, 29), "socket": (41, 198), "socketpair": (53, 199), "chmod": (90, None),
-    "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452), "open": (2, None), "creat": (85, None),
+    "personality": (135, 92), "ioctl": (16, 29), "socket": (41, 198), "socketpair": (53, 199),
+    "setsockopt": (54, 208), "chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452),
+    "open": (2, None), "creat": (85, None),
     "openat": (257, 56), "openat2": (437, 437), "mknod": (133, None), "mknodat": (259, 33), "setrlimit": (160, 164),
     "prlimit64": (302, 261),
 }  # fmt: skip
@@ -129,8 +137,13 @@ _PARTLY: tuple[Rule, ...] = (
     Rule("setrlimit", (Test(0, _ALL, (_CORE,)),), NONE),
     Rule("prlimit64", (Test(1, _ALL, (_CORE,)), _some(2, _ALL)), NONE),
     Rule("prlimit64", (Test(1, _ALL, (_CORE,)), Test(2, _ALL, (0,), among=False, high=True)), NONE),
-    # As on a kernel that is built without them: who asks for these has another way.
-    *(Rule(name, error=ENOSYS) for name in ("memfd_create", "memfd_secret", "shmget", "msgget", "semget")),
+    # What waits in a socket belongs to no process either, and is counted by the size that sockets have from the start. A kernel
+    # gives less than was asked for without a word too, so who asks is told that it is done.
+    Rule("setsockopt", (Test(1, _ALL, (_SOCKET,)), Test(2, _ALL, _BUFFERS)), NONE),
+    Rule("setsockopt", (Test(1, _ALL, (_SOCKET,)), Test(2, _ALL, _FORCED))),
+    # As on a kernel that is built without them: who asks for these has another way. A page that vmsplice has put into a pipe stays
+    # when its process has let go of it, and a huge one counts as a small one; of what io_setup takes there is one store for all.
+    *(Rule(name, error=ENOSYS) for name in ("memfd_create", "memfd_secret", "shmget", "msgget", "semget", "vmsplice", "io_setup")),
 )
 
 
@@ -142,7 +155,10 @@ def rules(*, network: bool, sockets: bool = True) -> tuple[Rule, ...]:
         *_PARTLY,
         Rule("socket", (Test(0, _ALL, families, among=False),), EAFNOSUPPORT),
         Rule("socket", (Test(2, _ALL, _PROTOCOLS, among=False),)),
+        # Addresses and routes are its protocol 0; the others, whose numbers may be those of ICMP or TCP, configure the kernel.
+        Rule("socket", (Test(0, _ALL, (_NETLINK,)), _some(2, _ALL))),
         Rule("socketpair", (Test(0, _ALL, (_UNIX,), among=False),), EAFNOSUPPORT),
+        *(() if sockets else (Rule("socketpair", (Test(1, _KIND_OF_SOCKET, _CONNECTED, among=False),)),)),
     )
     named = {rule.call for rule in partly}
     return (*(Rule(name) for name in NUMBERS if name not in named), *partly)
@@ -151,8 +167,9 @@ def rules(*, network: bool, sockets: bool = True) -> tuple[Rule, ...]:
 def program(machine: str, *, network: bool, sockets: bool = True) -> bytes:
     """Give the filter for a machine, `x86_64` or `aarch64`.
 
-    Without `sockets` AF_UNIX ones are made in pairs only, so that no name leads out of the sandbox: for a script that shares the
-    machine's network, and so its abstract names, where Landlock does not keep it from them.
+    Without `sockets` AF_UNIX ones are made in pairs that are connected for good, so that no name leads out of the sandbox: for a
+    script that sees folders in which somebody may listen, or shares the machine's network, and so its abstract names, where
+    Landlock does not keep it from them.
     """
     if machine not in MACHINES:
         raise SandboxError(f"there is no filter of system calls for this kind of machine: {machine}", code="sandbox-machine",

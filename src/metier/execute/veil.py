@@ -17,8 +17,8 @@ LONGEST = 1024
 """So many characters of a form are sure to be that form; what follows is then compared as it comes, and needs no automaton."""
 TELLING = 8
 """Where the text ends in the midst of a value, so much of it is replaced as well: most of a key is nearly the key."""
-_START = 4
-"""By so many characters a form is looked for while none has begun."""
+_START, _STARTS = 4, 200
+"""By so many characters a form is looked for while none has begun; by two, where there are more beginnings than so many."""
 _BLOCKS = range(0x2588, 0xD800)
 """What is shown in the place of a name where that would itself be part of a secret."""
 
@@ -31,6 +31,9 @@ class _Found(NamedTuple):
     longer: tuple[str, ...] = ()
 
 
+_NONE = _Found()
+
+
 class _Cover(NamedTuple):
     """A stretch of the text that must not be shown, by positions in the whole stream."""
 
@@ -41,16 +44,24 @@ class _Cover(NamedTuple):
     name: str
 
 
-class Veil:
-    """Takes forms of secrets out of one stream of text."""
+class Hidden:
+    """All that must not be shown, made ready once for any number of streams."""
 
     def __init__(self, forms: Mapping[str, str]) -> None:
         """Replace each of these texts, none of them empty, by the name that stands beside it."""
-        self._trie = _Trie(forms)
-        self._labels = {name: _label(name, forms) for name in forms.values()}
-        self._ahead = min((_START, *map(len, forms)))
-        starts = sorted({form[: self._ahead] for form in forms})
-        self._begins = re.compile("|".join(map(re.escape, starts))) if starts else None
+        self.trie = _Trie(forms)
+        self.labels = {name: _label(name, forms) for name in dict.fromkeys(forms.values())}
+        starts = {form[:_START] for form in forms}
+        self.ahead = min((_START if len(starts) <= _STARTS else 2, *map(len, forms)))
+        self.begins = _beginning({form[: self.ahead] for form in forms})
+
+
+class Veil:
+    """Takes forms of secrets out of one stream of text."""
+
+    def __init__(self, hidden: Hidden) -> None:
+        """Begin with nothing held back."""
+        self._trie, self._labels, self._begins, self._ahead = hidden.trie, hidden.labels, hidden.begins, hidden.ahead
         self._node = 0
         self._held = ""
         self._base = 0
@@ -136,7 +147,7 @@ class _Trie:
         self.after_: list[dict[str, int]] = [{}]
         self.fall = [0]
         """The longest proper end of a node's text that is a node as well."""
-        self.found = [_Found()]
+        self.found = [_NONE]
         self.waiting = [0]
         """How much of the end of the text may be the beginning of a form."""
         self.name_of = [""]
@@ -158,7 +169,7 @@ class _Trie:
             if following == len(self.after_):
                 self.after_.append({})
                 self.fall.append(0)
-                self.found.append(_Found())
+                self.found.append(_NONE)
                 self.waiting.append(depth)
                 self.name_of.append(name)
             node = following
@@ -180,6 +191,16 @@ class _Trie:
                 self.waiting[node], self.name_of[node] = self.waiting[below], self.name_of[below]
 
 
+def _beginning(starts: set[str]) -> re.Pattern[str] | None:
+    """Give what finds the first place where a form may begin; of one first character all that follow it are tried at once."""
+    if len(starts) <= _STARTS:
+        return re.compile("|".join(map(re.escape, sorted(starts)))) if starts else None
+    after: dict[str, list[str]] = {}
+    for start in sorted(starts):
+        after.setdefault(start[:1], []).append(re.escape(start[1:]))
+    return re.compile("|".join(re.escape(first) + (f"[{''.join(rest)}]" if any(rest) else "") for first, rest in after.items()))
+
+
 def _label(name: str, forms: Iterable[str]) -> str:
     """Give what is shown for a value: its name, or a block where that could be read as part of a secret."""
     label = f"[{name}]"
@@ -189,6 +210,8 @@ def _label(name: str, forms: Iterable[str]) -> str:
 
 
 def _clashes(label: str, form: str) -> bool:
-    """Tell whether a form may stand in a label, or lie across one of its ends."""
+    """Tell whether a form may stand in a label, or lie across one of its ends, which are brackets."""
+    if label[0] not in form and label[-1] not in form:
+        return form in label
     ends = (form.endswith(label[:size]) or form.startswith(label[-size:]) for size in range(1, len(label)))
     return form in label or label in form or any(ends)

@@ -36,7 +36,7 @@ def named(stock: Stock, name: str, *, also: Iterable[str] = (), judged: bool = T
             raise _noted(stock, card, why)
     refusal = stock.standing(card).refusal if judged or stock.is_known(card) else stock.kept_in(card)
     if refusal is not None:
-        raise _explained(stock, card, refusal)
+        raise explained(stock, card, refusal)
     return card
 
 
@@ -79,8 +79,8 @@ def _held_back(stock: Stock, snapshot: Snapshot, card: Card) -> Refusal:
     return Refusal(code, f"'{shown}' is not offered: {reason}", hint)
 
 
-def _explained(stock: Stock, card: Card, refusal: Refusal) -> RefusedError:
-    """Give a refusal with all that is to be said."""
+def explained(stock: Stock, card: Card, refusal: Refusal) -> RefusedError:
+    """Give a refusal with all that is to be said, and note it down."""
     if refusal.code in {"ask", "blocked"}:
         try:
             load(stock.library, card)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from metier.mcp.copies import Copy
     from metier.mcp.rules import Door
+    from metier.model import Card
 
 MOST, MOST_SKILLS = 1_024, 1_000
 """How many conversations are remembered, and how many skills of each."""
@@ -25,9 +26,12 @@ HEADER = "mcp-session-id"
 class Revision(NamedTuple):
     """A skill as one conversation loaded it: its files, without their bytes, and how far it was trusted."""
 
+    card: Card
     digest: str
     copy: Copy | None
     level: str
+    terms: object
+    """Under which configuration and decisions it was let in."""
 
 
 class Conversation:
@@ -38,14 +42,23 @@ class Conversation:
         self.loaded: OrderedDict[str, Revision] = OrderedDict()
         self.named: set[str] = set()
         """Paths of the skills that a person asked for by a prompt."""
+        self._paths: dict[str, str] = {}
+        """What each name meant when it was loaded."""
 
-    def take(self, path: str, revision: Revision) -> Revision | None:
-        """Remember what was loaded; give what was loaded before."""
-        before = self.loaded.pop(path, None)
+    def take(self, name: str, revision: Revision) -> Revision | None:
+        """Remember what was loaded under a name; give what was loaded before, from the same place or under the same name."""
+        path = revision.card.path
+        before = self.loaded.pop(path, None) or self.under(name)
         self.loaded[path] = revision
+        self._paths[name] = path
         while len(self.loaded) > MOST_SKILLS:
-            self.loaded.popitem(last=False)
+            gone, _revision = self.loaded.popitem(last=False)
+            self._paths = {one: at for one, at in self._paths.items() if at != gone}
         return before
+
+    def under(self, name: str) -> Revision | None:
+        """Give what was loaded under a name, whatever has that name now."""
+        return self.loaded.get(self._paths.get(name, ""))
 
 
 class Conversations:

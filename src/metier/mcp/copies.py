@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FILES, BYTES = 512, 16 * 1024 * 1024
 """The largest skill that every host of the extension takes."""
+HOPS = 40
+"""How many links lead on to others at most, as the kernel has it."""
 ROOM = 64 * 1024 * 1024
 """How many bytes of skills are held at most, the least used of them going first."""
 
@@ -78,9 +80,9 @@ def copy_of(card: Card) -> Copy:
             return Copy(None, (), {}, "it cannot be read whole")
         hashed.append(TreeFile(piece.path, got.size, got.sha256, got.executable))
         data[piece.path] = got.data
-    found = _named(card, folder, tree_digest(hashed) if hashed else None, data, aims)
-    below = () if only else tuple(sorted(path.rstrip("/") for path in grown.folders if path))
-    return found._replace(folders=below)
+    digest, below = tree_digest(hashed) if hashed else None, set() if only else {path.rstrip("/") for path in grown.folders if path}
+    below |= _follow(data, below, aims)
+    return _named(card, folder, digest, data)._replace(folders=tuple(sorted(below)))
 
 
 def _behind(path: str) -> tuple[str, str]:
@@ -88,12 +90,42 @@ def _behind(path: str) -> tuple[str, str]:
     return folder or "/", file
 
 
-def _named(card: Card, folder: str, digest: Digest | None, data: dict[str, bytes], aims: dict[str, bytes]) -> Copy:
+def _follow(data: dict[str, bytes], folders: set[str], aims: dict[str, bytes]) -> set[str]:
+    """Put what links mean where the links lie; give the folders that come with that. A link around in a circle means nothing."""
+    ends = {path: _end_of(path, aims) for path in aims}
+    data |= {path: data[end] for path, end in ends.items() if end in data}
+    there, found = dict(data), set[str]()
+    for path, end in ends.items():
+        if end not in folders or f"{path}/".startswith(f"{end}/"):
+            continue
+        found |= {path, *(f"{path}{one[len(end) :]}" for one in folders if one.startswith(f"{end}/"))}
+        data |= {f"{path}{one[len(end) :]}": kept for one, kept in there.items() if one.startswith(f"{end}/")}
+        if len(data) > FILES:  # more than is served anyway
+            break
+    return found
+
+
+def _end_of(path: str, aims: dict[str, bytes]) -> str:
+    """Give the path inside a skill to which a link leads at last, through others; nothing where that is elsewhere."""
+    for _hop in range(HOPS):
+        inner = next((one for one in _above(path) if one in aims), "")
+        if not inner:
+            return path
+        aim = posixpath.join(posixpath.dirname(inner), aims[inner].decode("utf-8", "surrogateescape"))
+        path = posixpath.normpath(posixpath.join(aim, path[len(inner) + 1 :]))
+        if path.startswith(("/", "..")):
+            return ""
+    return ""
+
+
+def _above(path: str) -> list[str]:
+    """Give every folder on the way to a path, the outermost first, and the path itself."""
+    parts = path.split("/")
+    return ["/".join(parts[: count + 1]) for count in range(len(parts))]
+
+
+def _named(card: Card, folder: str, digest: Digest | None, data: dict[str, bytes]) -> Copy:
     """Give the files the paths under which they are served: a skill's own file is always `SKILL.md`."""
-    for path, aim in aims.items():
-        meant = posixpath.normpath(posixpath.join(posixpath.dirname(path), aim.decode("utf-8", "surrogateescape")))
-        if meant in data and not meant.startswith(("/", "..")):
-            data[path] = data[meant]
     main = skillfile.main_file(card).rpartition("/")[2] if card.kind == "skill-md" else next(iter(data), "")
     served = {MAIN if path == main else path: path for path in sorted(data)}
     if len(served) > FILES or sum(len(data[path]) for path in served.values()) > BYTES:

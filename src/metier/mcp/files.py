@@ -82,9 +82,7 @@ class Files:
         offer = self.stock.offer(path)
         if isinstance(offer, Refusal):
             return None
-        own = next(one for one in offer.copy.files if one.path == MAIN)
-        described = encodable(offer.frontmatter["description"])
-        main = {**_resource(offer, own), "name": offer.frontmatter["name"], "description": described}
+        main = _resource(offer, next(one for one in offer.copy.files if one.path == MAIN))
         if _has(offer, MANIFEST):
             return [main]
         manifest = {"uri": uri_of(offer.root, MANIFEST), "name": f"{offer.frontmatter['name']}/{MANIFEST}",
@@ -108,21 +106,22 @@ class Files:
 
     def _offer(self, uri: str, what: str) -> tuple[Offer, str]:
         """Give the skill that a URI belongs to, the innermost that is served, and the path inside it."""
-        place, places = uris.place_of(uri), self.stock.now().places
+        place, snapshot = uris.place_of(uri), self.stock.now()
+        places = snapshot.places
         if place is None or place.root not in places:
             why = asking.why_not(self.stock, uris.handle_of(place.root)) if place is not None else None
             raise faults.refused(why) if why is not None else faults.not_served(uri, what)
         whole, below = place.whole, ""
-        refusal: Refusal | None = None
+        why = None
         while whole:
             if whole in places:
                 offer = self.stock.offer(places[whole])
                 if not isinstance(offer, Refusal):
                     return offer, below
-                refusal = offer
+                why = asking.explained(self.stock, snapshot.visible[places[whole]], offer)
             whole, _, last = whole.rpartition("/")
             below = f"{last}/{below}" if below else last
-        raise faults.refused(refusal) if refusal else faults.not_served(uri, what)
+        raise faults.refused(why) if why is not None else faults.not_served(uri, what)
 
     def _paged(self, found: dict[str, Any], following: str | None) -> dict[str, Any]:
         return self._cacheable({**found, **({"nextCursor": following} if following else {})})
@@ -162,8 +161,10 @@ def mime_of(path: str) -> str:
 
 
 def _resource(offer: Offer, one: Listed) -> dict[str, Any]:
-    name = encodable(one.path.rpartition("/")[2])
-    return {"uri": uri_of(offer.root, one.path), "name": name, "mimeType": mime_of(one.path), "size": one.size}
+    described = {"name": encodable(one.path.rpartition("/")[2])}
+    if one.path == MAIN:
+        described = {key: encodable(offer.frontmatter[key]) for key in ("name", "description")}
+    return {"uri": uri_of(offer.root, one.path), **described, "mimeType": mime_of(one.path), "size": one.size}
 
 
 def _has(offer: Offer, path: str) -> bool:

@@ -38,10 +38,12 @@ class Gate(NamedTuple):
     token: str
     addresses: bool = False
     """Whether it may be called by any address: no rebinding goes by one. For a server that is bound to all."""
+    names: tuple[str, ...] = ()
+    """Further names, which the user gave: a proxy is called by them, at a port and with a scheme of its own."""
 
     def __repr__(self) -> str:
         """Leave the token out: it must not get into a traceback."""
-        return f"Gate({self.hosts!r}, {self.port!r}, addresses={self.addresses!r})"
+        return f"Gate({self.hosts!r}, {self.port!r}, addresses={self.addresses!r}, names={self.names!r})"
 
 
 class Asked(NamedTuple):
@@ -94,6 +96,8 @@ def _of_the_body(method: str, said: dict[str, str]) -> Refusal | None:
 
 def _is_called(host: str, gate: Gate) -> bool:
     name, port = _parts(host)
+    if name and name in gate.names:
+        return True
     if not name or gate.port != (_PORT if port is None else port):
         return False
     return name in gate.hosts or (gate.addresses and _address(name) is not None)
@@ -102,7 +106,8 @@ def _is_called(host: str, gate: Gate) -> bool:
 def _is_own(origin: str, gate: Gate) -> bool:
     """Tell whether an origin is this server's own, port and all; `null` is nobody's."""
     scheme, sign, rest = origin.partition("://")
-    return bool(sign) and scheme.lower() == "http" and "/" not in rest and "@" not in rest and _is_called(rest, gate)
+    schemes = ("http", "https") if _parts(rest)[0] in gate.names else ("http",)
+    return bool(sign) and scheme.lower() in schemes and "/" not in rest and "@" not in rest and _is_called(rest, gate)
 
 
 def _is_known(authorization: str, token: str) -> bool:
@@ -162,7 +167,7 @@ def is_loopback(host: str) -> bool:
 def gate_of(host: str, port: int, token: str, names: Iterable[str] = ()) -> Gate:
     """Give the gate of a server that is bound there; `names` are further ones by which it is called."""
     own: Sequence[str] = (*_LOOPBACK, host) if is_loopback(host) else _LOOPBACK if host in _ALL else (host,)
-    return Gate(tuple(dict.fromkeys(_canonical(name) for name in (*own, *names))), port, token, host in _ALL)
+    return Gate(tuple(dict.fromkeys(map(_canonical, own))), port, token, host in _ALL, tuple(dict.fromkeys(map(_canonical, names))))
 
 
 def url_of(host: str, port: int) -> str:

@@ -10,14 +10,11 @@ import contextlib
 import json
 import logging
 import os
-import signal
 import socket
-import sys
-import threading
 from typing import TYPE_CHECKING, Any
 
 from metier.errors import RefusedError, UsageError
-from metier.mcp import gatekeeping, impatience
+from metier.mcp import gatekeeping, impatience, leaving
 from metier.mcp.gatekeeping import Asked
 
 if TYPE_CHECKING:
@@ -75,7 +72,6 @@ def _bound(host: str, port: int) -> socket.socket:
 
 
 async def _serve(server: Server[None], bound: socket.socket, gate: Gate, ready: Callable[[], None]) -> None:
-    import anyio
     import uvicorn
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
@@ -87,14 +83,16 @@ async def _serve(server: Server[None], bound: socket.socket, gate: Gate, ready: 
         proxy_headers=False, server_header=False, interface="asgi3", limit_concurrency=CONNECTIONS,
         timeout_graceful_shutdown=PARTING_SECONDS,
     )  # fmt: skip
-    ours = sys.platform != "win32" and threading.current_thread() is threading.main_thread()
-    web = (_unsignalled(uvicorn.Server) if ours else uvicorn.Server)(config)
-    async with sessions.run(), anyio.create_task_group() as tasks:
-        if ours:
-            await tasks.start(_until_a_signal, web, door)
-        ready()
-        await web.serve(sockets=[bound])
-        tasks.cancel_scope.cancel()
+    web = (_unsignalled(uvicorn.Server) if leaving.is_ours() else uvicorn.Server)(config)
+
+    def end() -> None:
+        web.should_exit = True
+        door.close()
+
+    with leaving.heeded(end):
+        async with sessions.run():
+            ready()
+            await web.serve(sockets=[bound])
 
 
 def _unsignalled(kind: type[Any]) -> type[Any]:
@@ -109,16 +107,6 @@ def _unsignalled(kind: type[Any]) -> type[Any]:
             yield
 
     return Server
-
-
-async def _until_a_signal(server: Any, door: Door, *, task_status: Any) -> None:
-    import anyio
-
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
-        task_status.started()
-        async for _signal in signals:
-            server.should_exit = True
-            door.close()
 
 
 def quiet() -> None:

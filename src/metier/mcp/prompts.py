@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metier import skillfile
 from metier.disclose import message as messages, slash
+from metier.discover import disk
 from metier.errors import MetierError
 from metier.expanding.calling import rank_of
 from metier.expanding.loading import Call, begin, load
@@ -30,7 +32,31 @@ ARGUMENT = "arguments"
 REQUEST = 64 * 1024
 """The longest request that a prompt takes."""
 _STRANGE = re.compile(r"[^A-Za-z0-9_.-]")
+_NUMBERED = re.compile(r"-[0-9]+\Z")
+_MARKED = re.compile(r"-[0-9a-f]{8}\Z")
 _DESCRIPTION, _HINT = 300, 200
+
+
+class _Made(NamedTuple):
+    """What can be called at one generation."""
+
+    generation: int
+    menu: Menu
+    cards: dict[str, Card]
+    alike: dict[str, list[str]]
+    """Slugs with letters that names of prompts do not have, by what is left of them."""
+
+    def name_of(self, form: str) -> str:
+        """Give the name of a prompt: what any client can show, and with a mark where two would otherwise have the same (CO-21)."""
+        plain = safe_name(form)
+        if form.isascii() or (self.alike.get(plain) == [form] and plain not in self.menu.groups):
+            return plain
+        return f"{plain}-{hashlib.sha256(form.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+    def slugs_of(self, name: str) -> list[str]:
+        """Give the slugs that a name with replaced letters may come from."""
+        bare = _MARKED.sub("", name).rpartition(".")[2]
+        return [of for left in dict.fromkeys((name, bare, _NUMBERED.sub("", bare))) for of in self.alike.get(left, ())]
 
 
 class Prompts:
@@ -39,40 +65,43 @@ class Prompts:
     def __init__(self, stock: Stock, pages: Pages) -> None:
         """Read nothing yet."""
         self.stock, self.pages = stock, pages
-        self._made: tuple[int, Menu, dict[str, Card], dict[str, str]] | None = None
-        self._fields: dict[str, dict[str, Any]] = {}
+        self._made: _Made | None = None
+        self._fields: dict[str, tuple[bytes | None, dict[str, Any]]] = {}
+        """By path, under the stat of the file that they were read from."""
         self._orders: dict[int, tuple[str, ...]] = {}
+        """Whoever pages has this very mapping, so it is never changed."""
 
     def listed(self, cursor: str | None) -> dict[str, Any]:
         """Answer `prompts/list`."""
         snapshot = self.stock.now()
-        menu, cards, _names = self._menu(snapshot)
-        found, following = self.pages.page("prompts", cursor, self._orders, lambda of: self._of_slug(menu, cards, of))
+        made = self._now(snapshot)
+        found, following = self.pages.page("prompts", cursor, self._orders, lambda of: self._of_slug(made, of))
         listed = [one for some in found for one in some]
         return {"resultType": "complete", "prompts": listed, **({"nextCursor": following} if following else {}),
                 "ttlMs": snapshot.settings.mcp.ttl_ms, "cacheScope": "private"}  # fmt: skip
 
-    def _of_slug(self, menu: Menu, cards: Mapping[str, Card], of: str) -> list[dict[str, Any]] | None:
-        found = [self._prompt(command, cards[command.skill.path]) for command in slash.commands_of(menu, of, self._invocable(cards))
-                 if self.stock.is_usable(cards[command.skill.path])]  # fmt: skip
+    def _of_slug(self, made: _Made, of: str) -> list[dict[str, Any]] | None:
+        commands = slash.commands_of(made.menu, of, self._invocable(made.cards))
+        found = [self._prompt(made.name_of(command.form), made.cards[command.skill.path]) for command in commands
+                 if self.stock.is_usable(made.cards[command.skill.path])]  # fmt: skip
         return found or None
 
-    def _prompt(self, command: Command, card: Card) -> dict[str, Any]:
+    def _prompt(self, name: str, card: Card) -> dict[str, Any]:
         text = encodable(one_line(card.description))
         hint = _hint(self._fields_of(card).get("argument-hint")) or "what the skill is to do, in your own words"
-        return {"name": safe_name(command.form), "title": encodable(card.name), "description": text[:_DESCRIPTION],
+        return {"name": name, "title": encodable(card.name), "description": text[:_DESCRIPTION],
                 "arguments": [{"name": ARGUMENT, "description": hint, "required": False}]}  # fmt: skip
 
     def got(self, name: str, arguments: Mapping[str, str], talk: Conversation | None) -> dict[str, Any]:
         """Answer `prompts/get`."""
         snapshot = self.stock.now()
-        menu, cards, names = self._menu(snapshot)
+        made = self._now(snapshot)
         unknown = [key for key in arguments if key != ARGUMENT]
         request = arguments.get(ARGUMENT, "")
         if unknown or len(request) > REQUEST:
             raise faults.invalid(f"a prompt takes '{ARGUMENT}', of at most {REQUEST:,} characters, and nothing else")
-        command = slash.look_up(menu, names.get(name) or name.replace(".", ":"), self._invocable(cards))
-        card = cards.get(command.skill.path) if command else None
+        command = self._called(made, name)
+        card = made.cards.get(command.skill.path) if command else None
         if command is None or card is None or not slash.is_for_people(self._fields_of(card)):
             why = asking.why_not(self.stock, name) if card is None else None
             raise faults.refused(why) if why is not None else faults.invalid(f"there is no prompt named '{name}'")
@@ -104,24 +133,39 @@ class Prompts:
         digest, copy = self.stock.library.session.loaded.get(card.path, ""), copy_of(card)
         if not copy.fault and copy.digest == digest:
             self.stock.copies.keep(copy)
-            talk.take(card.path, Revision(digest, copy._replace(data={}), self.stock.standing(card).level))
+            level, terms = self.stock.standing(card).level, self.stock.now().terms
+            talk.take(card.name, Revision(card, digest, copy._replace(data={}), level, terms))
 
     # --- which there are
 
-    def _menu(self, snapshot: Snapshot) -> tuple[Menu, dict[str, Card], dict[str, str]]:
+    def _now(self, snapshot: Snapshot) -> _Made:
         """Gather the skills that people may call, and those whose names they would clash with."""
-        if self._made is None or self._made[0] != snapshot.generation:
+        with self.stock.alone:
+            known = self._made
+            if known is not None and known.generation >= snapshot.generation:
+                return known
             keys = rules.keys_blocked(self.stock.door, snapshot.settings.mcp)
             cards = {card.path: card for card in snapshot.found.cards if _is_callable(card) and not rules.is_blocked(card, keys)}
             menu = slash.menu_of(map(_nameable, cards.values()))
-            old = self._made[2] if self._made else {}
-            self._fields = {path: fields for path, fields in self._fields.items() if cards.get(path) == old.get(path)}
+            self._fields = {path: fields for path, fields in self._fields.copy().items() if path in cards}
             order = tuple(sorted(menu.groups))
             if not self._orders or self._orders[max(self._orders)] != order:
-                self._orders[snapshot.generation] = order
-                self._orders.pop(min(self._orders) if len(self._orders) > EDITIONS else -1, None)
-            self._made = snapshot.generation, menu, cards, {safe_name(of): of for of in menu.groups if not of.isascii()}
-        return self._made[1:]
+                self._orders = dict([*self._orders.items(), (snapshot.generation, order)][-EDITIONS:])
+            alike: dict[str, list[str]] = {}
+            for of in menu.groups:
+                if not of.isascii():
+                    alike.setdefault(safe_name(of), []).append(of)
+            self._made = made = _Made(snapshot.generation, menu, cards, alike)
+            return made
+
+    def _called(self, made: _Made, name: str) -> Command | None:
+        """Give the skill that a prompt's name means."""
+        invocable = self._invocable(made.cards)
+        for of in made.slugs_of(name):
+            for command in slash.commands_of(made.menu, of, invocable):
+                if made.name_of(command.form) == name:
+                    return command
+        return slash.look_up(made.menu, name.replace(".", ":"), invocable)
 
     def _invocable(self, cards: Mapping[str, Card]) -> Any:
         def invocable(skill: Nameable) -> bool:
@@ -130,10 +174,14 @@ class Prompts:
         return invocable
 
     def _fields_of(self, card: Card) -> dict[str, Any]:
-        if card.path not in self._fields:
-            fields = skillfile.fields_of(card)
-            self._fields[card.path] = {key: fields[key] for key in _READ if key in fields}
-        return self._fields[card.path]
+        stat = disk.key_of(skillfile.main_file(card))
+        before, known = self._fields.get(card.path, (None, {}))
+        if stat is not None and stat == before:
+            return known
+        fields = skillfile.fields_of(card)
+        found = {key: fields[key] for key in _READ if key in fields}
+        self._fields[card.path] = stat, found
+        return found
 
 
 _READ = ("user-invocable", "user_invocable", "argument-hint")

@@ -66,6 +66,12 @@ def blocked(card: Card, door: Door) -> Refusal:
     return Refusal(BLOCKED, f"'{one_line(card.name)}' is not given {where}", hint)
 
 
+def blocked_inside(card: Card, path: str) -> Refusal:
+    """Say that a file of a skill belongs to another one in it, which is blocked."""
+    hint = "the user decides that: mcp.blocked in the configuration"
+    return Refusal(BLOCKED, f"'{one_line(path)}' in '{one_line(card.name)}' is of a skill that is not given to agents", hint)
+
+
 def hidden_code(card: Card, expose: bool | None, settings: Serving) -> Refusal | None:  # noqa: FBT001 - yes, no or unsaid
     """Say why a code skill is not shown to agents; nothing when it is."""
     if expose is False:

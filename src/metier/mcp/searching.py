@@ -48,16 +48,18 @@ class Search:
         """Give the best that may be used."""
         snapshot = self.stock.now()
         hits: list[dict[str, Any]] = []
-        passed = 0
+        passed, until = 0, time.monotonic() + HELD_SECONDS
         for card in self._ranked(snapshot, query, limit):
             if len(hits) >= limit or passed > PASSED_OVER:
                 break
-            if card.path in snapshot.visible and self.stock.is_usable(card):
+            standing = self.stock.standing(card) if card.path in snapshot.visible else None
+            until = min(until, standing.until) if standing is not None else until
+            if standing is not None and standing.refusal is None:
                 hits.append(row(card))
             else:
                 passed += 1
         found = {"query": encodable(escaped(query)), "hits": hits, "count": len(hits)}
-        self._known[snapshot.generation, query, limit] = time.monotonic() + HELD_SECONDS, found
+        self._known[snapshot.generation, query, limit] = until, found
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
         return found

@@ -39,10 +39,11 @@ from metier.mcp.paging import Pages
 from metier.mcp.prompts import Prompts
 from metier.mcp.stock import Stock
 from metier.mcp.toolbox import RUNNING, Toolbox
+from metier.mcp.underway import Underway
 from metier.standard.names import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable
 
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
     from mcp.server.models import InitializationOptions
@@ -114,6 +115,15 @@ async def _declare(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> 
     return found
 
 
+async def _outlived(what: str, work: Callable[[], Awaitable[None]]) -> None:
+    """Do something beside the answers; whatever is wrong with it must not cost everybody the server."""
+    try:
+        await work()
+    except Exception as error:  # noqa: BLE001 - it is said, and nobody is there to catch it
+        _LOG.warning("%s failed: %s", what, type(error).__name__)
+        _LOG.debug("the whole of it:", exc_info=True)
+
+
 class Serving:
     """A library that is served. `server` has every handler, and keeps the library current while it runs (its lifespan)."""
 
@@ -132,9 +142,11 @@ class Serving:
         self.alone = False
         """Whether the process is this server's alone."""
         self._warmed = False
-        self._runs = anyio.CapacityLimiter(RUNS)
+        self._runs, self._underway = anyio.CapacityLimiter(RUNS), Underway()
         self._told = 0
         """The generation that everybody was told of."""
+        self._roots: dict[str, str] = {}
+        """By path, where the skills were when a change was last told of."""
         self._had_run = library.settings.mcp.run
         self._register()
 
@@ -176,13 +188,21 @@ class Serving:
         talk, arguments = self.conversations.of(ctx), params.arguments or {}
         found = self.tools.quick(params.name, arguments, talk)
         if found is None:
-            cancelled, slots = threading.Event(), self._runs if params.name == RUNNING else None
+            cancelled, work = threading.Event(), partial(self.tools.call, params.name, arguments, talk)
+            runs = params.name == RUNNING
             try:  # who cancels does not wait; a script that runs is ended, anything else ends by itself
-                found = await anyio.to_thread.run_sync(self.tools.call, params.name, arguments, talk, cancelled.is_set,
-                                                       abandon_on_cancel=True, limiter=slots)  # fmt: skip
+                found = await anyio.to_thread.run_sync(partial(self._run, work) if runs else work, cancelled.is_set,
+                                                       abandon_on_cancel=True, limiter=self._runs if runs else None)  # fmt: skip
             finally:
                 cancelled.set()
         return {"resultType": "complete", **found}
+
+    def _run(self, work: Callable[[Callable[[], bool]], dict[str, Any]], cancelled: Callable[[], bool]) -> dict[str, Any]:
+        """Have a script run, unless the server ends."""
+        with self._underway.one() as may:
+            if not may:
+                raise faults.internal()
+            return work(lambda: cancelled() or self._underway.is_over())
 
     async def _list_templates(self, _ctx: ServerRequestContext[Any, Any], _params: PaginatedRequestParams) -> dict[str, Any]:
         return {"resultType": "complete", "resourceTemplates": [dict(one) for one in TEMPLATES],
@@ -198,25 +218,35 @@ class Serving:
     async def _living(self, _server: Server[None]) -> AsyncIterator[None]:
         """Keep the library current for as long as the server runs. Nobody waits for that: who asks before gets what is there."""
         loop = asyncio.get_running_loop()
-        async with anyio.create_task_group() as tasks:
-            begun: list[Watcher] = []
+        begun: list[Watcher] = []
+        self._underway.begin()
+        try:
+            async with anyio.create_task_group() as tasks:
 
-            def heard(roots: list[str], tools: bool) -> None:  # noqa: FBT001 - as `_changed` says it
-                loop.call_soon_threadsafe(tasks.start_soon, partial(self.news.tell, roots, tools=tools))
+                def tell(roots: list[str], tools: bool) -> None:  # noqa: FBT001 - as `_changed` says it
+                    with contextlib.suppress(RuntimeError):  # there is nobody left to tell
+                        tasks.start_soon(_outlived, "telling of changes", partial(self.news.tell, roots, tools=tools))
 
-            tasks.start_soon(partial(anyio.to_thread.run_sync, self._begin, heard, begun))
-            tasks.start_soon(self._mind)
-            try:
-                yield
-            finally:
-                self.news.close()
-                tasks.cancel_scope.cancel()
-        await anyio.to_thread.run_sync(self._end, begun)
+                def heard(roots: list[str], tools: bool) -> None:  # noqa: FBT001 - as above
+                    loop.call_soon_threadsafe(tell, roots, tools)
+
+                listen = partial(anyio.to_thread.run_sync, self._begin, heard, begun)
+                tasks.start_soon(_outlived, "listening for changes", listen)
+                tasks.start_soon(self._keep_minding)
+                try:
+                    yield
+                finally:
+                    self.news.close()
+                    tasks.cancel_scope.cancel()
+        finally:
+            with anyio.CancelScope(shield=True):  # whoever serves may be cancelled, and still not leave threads behind
+                await anyio.to_thread.run_sync(self._end, begun, limiter=anyio.CapacityLimiter(1))
 
     def _begin(self, heard: Callable[[list[str], bool], None], begun: list[Watcher]) -> None:
         """Begin to hear of changes."""
         try:
-            self._told = self.stock.now().generation
+            before = self.stock.now()
+            self._told, self._roots = before.generation, before.roots
             self._settled()
             begun.append(self.library.watch(partial(self._changed, heard)))
             self.stock.forget()  # of what changed before it was listened for nobody would have told
@@ -237,12 +267,22 @@ class Serving:
             set_aside()
 
     def _end(self, begun: list[Watcher]) -> None:
-        for watcher in begun:
-            watcher.close()
-        self.stock.settle()
+        if not self._underway.end():
+            _LOG.warning("a script that was told to stop has not, and is left to the sandbox")
+        try:
+            for watcher in begun:
+                watcher.close()
+        finally:
+            self.stock.settle()
+
+    async def _keep_minding(self) -> None:
+        while True:
+            await _outlived("looking at decisions", self._mind)
+            await anyio.sleep(MINDED_SECONDS)
 
     async def _mind(self) -> None:
         """Look now and then whether a decision or the configuration changed what is served: no skill is different then."""
+        seen = 0
         while True:
             await anyio.sleep(MINDED_SECONDS)
             try:
@@ -250,9 +290,10 @@ class Serving:
             except (MetierError, OSError) as error:
                 _LOG.warning("the skills could not be looked at: %s", error)
                 continue
-            if self._told and self._told < now.generation:
-                self._told = now.generation
+            if self._told and self._told < seen:  # whoever watches had time to tell of it
+                self._told = seen
                 await self.news.tell((), tools=self._differs())
+            seen = now.generation
 
     def _differs(self) -> bool:
         """Tell whether there are other tools than there were."""
@@ -261,9 +302,8 @@ class Serving:
 
     def _changed(self, heard: Callable[[list[str], bool], None], change: Change) -> None:
         """Put the new catalogue in place, and have everybody told."""
-        before = self.stock.now().roots
         new = self.stock.renew(change)
-        after, self._told = new.roots, new.generation
+        before, after, self._told, self._roots = self._roots, new.roots, new.generation, new.roots
         touched = (*change.added, *change.changed, *change.removed)
         roots = [roots[path] for path in touched for roots in (before, after) if path in roots]
         with contextlib.suppress(RuntimeError):  # the loop is gone
@@ -296,13 +336,12 @@ def have_alone(serving: Serving) -> Server[None]:
 
 
 def stdio(library: Library, *, scripts: bool = True) -> None:
-    """Serve one client over standard input and output until it leaves."""
-    from mcp.server.stdio import stdio_server
+    """Serve one client over standard input and output until it leaves, or a signal says to stop."""
 
     async def serve() -> None:
         server = have_alone(server_of(library, scripts=scripts))
-        async with pipe.streams() if pipe.is_fit() else stdio_server() as (reading, writing):
-            await server.run(reading, writing, server.create_initialization_options())
+        async with pipe.streams() as line:
+            await server.run(line.reading, line.writing, server.create_initialization_options())
 
     with contextlib.suppress(KeyboardInterrupt):
         anyio.run(serve)

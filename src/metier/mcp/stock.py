@@ -2,7 +2,7 @@
 
 A snapshot is put in place whole. Whether a skill may be used is decided when it is first asked for, listed or found, never for a
 whole library at once, and holds until the skill, a decision or the configuration changes: the watcher tells of the first, a look
-at one file's stat of the second.
+at three stats of the second.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metier import counting, skillfile
-from metier.discover import disk, env as host
+from metier.discover import disk
 from metier.errors import MetierError
 from metier.mcp import rules, uris
 from metier.mcp.copies import Copies, Copy, copy_of
@@ -25,6 +25,7 @@ from metier.model import Digest
 from metier.preparing import interpreter_of
 from metier.standard.code import read_code
 from metier.standard.names import one_line
+from metier.trust import disk as store
 from metier.vetting.cases import case_of
 
 if TYPE_CHECKING:
@@ -40,10 +41,12 @@ if TYPE_CHECKING:
 EDITIONS = 64
 """How many orders are remembered, so that who is paging through one can go on after a change."""
 KEPT = 20_000
+DECIDED_BY = (store.STATE, store.KEYS, store.SIGNATURES)
+"""What decisions are made from, beside the skills themselves and the configuration."""
 AGED_SECONDS = 300
 """How long a decision holds at most: waivers run out."""
-UNREADABLE = "unreadable"
-"""What may be otherwise a moment later, so it is not remembered."""
+UNREADABLE, NOT_SERVED = "unreadable", "not-served"
+_SHEBANG = 256
 _LOG = logging.getLogger("metier.mcp")
 
 
@@ -67,6 +70,13 @@ class Snapshot(NamedTuple):
     order: tuple[str, ...]
     """The paths of those that have such a place, in the order of their URIs."""
     among: frozenset[str]
+    closed: dict[str, tuple[str, ...]]
+    """By path, the folders in it that are skills which this door keeps to itself."""
+
+    @property
+    def terms(self) -> tuple[object, ...]:
+        """What everything that was decided rests on, beside the skills."""
+        return self.settings, self.decisions
 
 
 class Standing(NamedTuple):
@@ -104,9 +114,9 @@ class Stock:
         self._standings: OrderedDict[str, Standing] = OrderedDict()
         self._offers: OrderedDict[str, Offer | Refusal] = OrderedDict()
         self._said: set[str] = set()
-        self._boxed: bool | None = None
+        self._boxed = False
         self._aside = ThreadPoolExecutor(1, "metier-aside")
-        library.aside = self._aside.submit
+        library.aside = self._later
 
     # --- the snapshot
 
@@ -126,6 +136,8 @@ class Stock:
         with self.alone:
             old = self._now
             new = self._made((old.generation if old else 0) + 1)
+            if change is None and old is not None and old.terms == new.terms and old.found.cards == new.found.cards:
+                new = new._replace(generation=old.generation)  # it was looked at, and all is as it was
             if old is None or old.settings is not new.settings or old.decisions != new.decisions:
                 self._standings.clear()
                 self._offers.clear()
@@ -152,11 +164,14 @@ class Stock:
             counts.setdefault(card.name, []).append(path)
         names = {name: paths[0] for name, paths in counts.items() if len(paths) == 1}
         places, order = {uris.place_at(root): path for path, root in roots.items()}, tuple(sorted(roots, key=roots.__getitem__))
+        closed = _holding((card.path for card in found.cards if rules.is_blocked(card, keys)), visible)
         among = frozenset(visible)
-        return Snapshot(generation, generation, found, settings, decisions, visible, names, roots, places, order, among)
+        return Snapshot(generation, generation, found, settings, decisions, visible, names, roots, places, order, among, closed)
 
     def _decisions(self) -> bytes | None:
-        return disk.key_of(f"{self.library.data}/{host.DECISIONS}") if self.library.data else None
+        if not self.library.data:
+            return None
+        return b"|".join(disk.key_of(f"{self.library.data}/{name}") or b"" for name in DECIDED_BY)
 
     def forget(self, path: str = "") -> None:
         """Let a skill be looked at again, or all of them."""
@@ -218,18 +233,17 @@ class Stock:
         return read_code(skillfile.bytes_of(card), skillfile.folder_name(card))
 
     def _has_box(self) -> bool:
-        """Tell whether scripts can be run here at all; asked once."""
-        if self._boxed is None:
+        """Tell whether scripts can be run here at all."""
+        if not self._boxed:  # what did not work once may work the next time
             try:
                 self._boxed = all(layer.active for layer in self.library.box().layers() if layer.needed)
             except (MetierError, OSError, ImportError):
-                self._boxed = False
+                return False
         return self._boxed
 
-    def stands(self, path: str, digest: str) -> bool:
-        """Tell whether it is known that just these bytes may be used."""
-        known = self._standings.get(path)
-        return known is not None and known.refusal is None and known.digest == digest and known.until > time.monotonic()
+    def stands(self, path: str, standing: Standing | None) -> bool:
+        """Tell whether what was said of a skill is still what is known of it, and lets it be used."""
+        return standing is not None and self._standings.get(path) is standing and standing.until > time.monotonic()
 
     def is_known(self, card: Card) -> bool:
         """Tell whether anything was said of a skill lately."""
@@ -239,16 +253,24 @@ class Stock:
         """Tell whether a skill may appear at all."""
         return self.standing(card).refusal is None
 
-    def admit(self, card: Card, digest: Digest | None, level: str) -> None:
-        """Take note that a skill was let in just now."""
-        if digest is not None and card.path in self.now().visible:
-            self._standings[card.path] = Standing(digest, level, None, time.monotonic() + AGED_SECONDS)
+    def admit(self, card: Card, digest: Digest | None, level: str) -> Standing | None:
+        """Take note that a skill was let in just now; nothing for one that nobody is shown."""
+        if digest is None or card.path not in self.now().visible:
+            return None
+        found = self._standings[card.path] = Standing(digest, level, None, time.monotonic() + AGED_SECONDS)
+        return found
 
     def count(self, path: str, what: counting.What, tokens: int) -> None:
         """Count one use; what now and then is written to the disk for that, nobody waits for."""
         card = self._now.visible.get(path) if self._now else None
         if card is not None:
             counting.note(self.library, card, what, tokens)
+
+    def _later(self, work: Callable[[], None]) -> None:
+        try:
+            self._aside.submit(work)
+        except RuntimeError:  # the thread is gone already
+            work()
 
     def settle(self) -> None:
         """Wait until all that was to be counted is, and do without the thread from now on."""
@@ -266,7 +288,7 @@ class Stock:
                 return known
         with self.alone:
             found = self._offered(self.now(), path)
-            if not isinstance(found, Refusal) or found.code != UNREADABLE:
+            if not isinstance(found, Refusal) or found.code == NOT_SERVED:  # any other may be otherwise a moment later
                 self._offers[path] = found
             while len(self._offers) > KEPT:
                 self._offers.popitem(last=False)
@@ -275,11 +297,13 @@ class Stock:
     def _offered(self, snapshot: Snapshot, path: str) -> Offer | Refusal:
         card, root = snapshot.visible.get(path), snapshot.roots.get(path)
         if card is None or root is None:
-            return Refusal("not-served", "it is not served", "")
+            return Refusal(NOT_SERVED, "it is not served", "")
         for _attempt in range(2):
             standing = self.standing(card)
             if standing.refusal is not None:
                 return standing.refusal
+            if path in snapshot.closed:
+                return self._left_out(card, "a skill that is not given to agents lies in it")
             copy = copy_of(card)
             if copy.fault:
                 return self._left_out(card, copy.fault)
@@ -301,7 +325,7 @@ class Stock:
         if card.path not in self._said and len(self._said) < KEPT:
             self._said.add(card.path)
             _LOG.warning("%s is not served as files: %s", one_line(card.path), why)
-        return Refusal("not-served", f"'{one_line(card.name)}' is not served as files: {why}", "load it with load_skill")
+        return Refusal(NOT_SERVED, f"'{one_line(card.name)}' is not served as files: {why}", "load it with load_skill")
 
     def bytes_of(self, copy: Copy, path: str) -> bytes | None:
         """Give a file of a copy, held or read again; nothing when neither has these very bytes any more."""
@@ -319,6 +343,18 @@ def _at_once(work: Callable[[], None]) -> None:
     work()
 
 
+def _holding(blocked: Iterable[str], visible: dict[str, Card]) -> dict[str, tuple[str, ...]]:
+    """Give the skills that hold blocked ones, each with where in it they lie."""
+    found: dict[str, tuple[str, ...]] = {}
+    for path in blocked:
+        above = path.rpartition("/")[0]
+        while above:
+            if above in visible:
+                found[above] = (*found.get(above, ()), path[len(above) + 1 :])
+            above = above.rpartition("/")[0]
+    return found
+
+
 def _has_scripts(card: Card) -> bool:
     """Tell whether a skill has anything that could be run."""
     if card.kind == "code":
@@ -326,6 +362,11 @@ def _has_scripts(card: Card) -> bool:
     if card.kind != "skill-md":
         return False
     for piece in disk.tree(card.path):
-        if piece.executable or piece.path.startswith("scripts/") or interpreter_of(piece.path, b""):
+        if piece.executable or piece.path.startswith("scripts/") or interpreter_of(piece.path, _start_of(card, piece)):
             return True
     return False
+
+
+def _start_of(card: Card, piece: disk.Piece) -> bytes:
+    """Give the beginning of a file, where a script says what runs it."""
+    return b"" if piece.link else disk.read_head(f"{card.path}/{piece.path}", _SHEBANG).data

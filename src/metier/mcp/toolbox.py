@@ -21,13 +21,14 @@ from metier.mcp.conversations import Revision
 from metier.mcp.copies import copy_of
 from metier.mcp.searching import Search, encodable
 from metier.running.asked import Manner
+from metier.skillfile import folder_name
 from metier.trust.boundary import disclosed, escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from metier.mcp.conversations import Conversation
-    from metier.mcp.stock import Stock
+    from metier.mcp.stock import Standing, Stock
     from metier.model import Card
 
 READING = ("search_skills", "load_skill", "read_skill_file")
@@ -42,7 +43,8 @@ _LOG = logging.getLogger("metier.mcp")
 class _Given(NamedTuple):
     """A skill as it was loaded last: the answer, and the files that belong to it."""
 
-    digest: str
+    standing: Standing | None
+    """What was known of the skill then: whatever changes that, changes what is said of it, too."""
     answer: dict[str, Any]
     revision: Revision
     tokens: int
@@ -77,7 +79,7 @@ class Toolbox:
 
     def quick(self, name: str, arguments: Mapping[str, Any], talk: Conversation | None) -> dict[str, Any] | None:
         """Answer what is known already, without a look at the disk; nothing when there is more to it."""
-        snapshot = self.stock.peek()
+        snapshot, arguments = self.stock.peek(), _whole(arguments)
         if snapshot is None or fault_in(name, arguments):
             return None
         if name == "search_skills":
@@ -87,14 +89,15 @@ class Toolbox:
             return None
         path = snapshot.names.get(arguments["name"])
         given = self._given.get(path) if path is not None else None
-        if path is None or given is None or not self.stock.stands(path, given.digest):
+        if path is None or given is None or not self.stock.stands(path, given.standing):
             return None
-        return self._loaded(path, given, talk)
+        return self._loaded(arguments["name"], path, given, talk)
 
     def call(
         self, name: str, arguments: Mapping[str, Any], talk: Conversation | None, stopped: Callable[[], bool] | None = None
     ) -> dict[str, Any]:  # fmt: skip
         """Answer one call; what goes wrong is an answer, too. `stopped` says whether anybody still waits for it."""
+        arguments = _whole(arguments)
         fault = fault_in(name, arguments)
         if fault:
             return failed(UsageError(f"{name}: {fault}", hint="see the tool's inputSchema").as_dict())
@@ -119,9 +122,10 @@ class Toolbox:
         card = asking.named(stock, name, also=talk.named if talk else (), judged=False)
         with stock.alone:
             given = self._read_whole(card)
-            if not self.library.settings.inline_shell:  # what a shell says may be otherwise each time
+            # What a shell says may be otherwise each time, and what is missing may be there the next time.
+            if given.standing is not None and not self.library.settings.inline_shell and "missing" not in given.answer:
                 self._remember(card.path, given)
-        return self._loaded(card.path, given, talk, counted=False)
+        return self._loaded(name, card.path, given, talk, counted=False)
 
     def _remember(self, path: str, given: _Given) -> None:
         before = self._given.pop(path, None)
@@ -141,7 +145,7 @@ class Toolbox:
         else:
             raise IntegrityError(f"'{card.name}' changed while it was read", hint="load it again")
         self.stock.copies.keep(copy)
-        self.stock.admit(card, loaded.digest, loaded.level)
+        standing = self.stock.admit(card, loaded.digest, loaded.level)
         told = {"name": escaped(loaded.name), "content": loaded.text, "tokens": loaded.tokens, "trust": loaded.level,
                 "digest": loaded.digest or "", "path": escaped(loaded.path)}  # fmt: skip
         missing = {kind: names for kind, names in loaded.missing.items() if names}
@@ -149,30 +153,34 @@ class Toolbox:
             told |= {"readiness": loaded.readiness, "missing": _safe(missing), "setup_help": escaped(loaded.setup_help),
                      "setup_hint": f"on the machine itself the user can run: metier setup {escaped(loaded.name)}"}  # fmt: skip
         held = None if copy.fault else copy._replace(data={})
-        return _Given(loaded.digest or "", _plain(told), Revision(loaded.digest or "", held, loaded.level), loaded.tokens)
+        revision = Revision(card, loaded.digest or "", held, loaded.level, self.stock.now().terms)
+        return _Given(standing, _plain(told), revision, loaded.tokens)
 
-    def _loaded(self, path: str, given: _Given, talk: Conversation | None, *, counted: bool = True) -> dict[str, Any]:
-        before = talk.take(path, given.revision) if talk is not None else None
+    def _loaded(
+        self, name: str, path: str, given: _Given, talk: Conversation | None, *, counted: bool = True
+    ) -> dict[str, Any]:  # fmt: skip
+        before = talk.take(name, given.revision) if talk is not None else None
         if counted:
             self.stock.count(path, "load", given.tokens)
-        changed = before is not None and before.digest != given.digest
+        changed = before is not None and before.digest != given.revision.digest
         again = before is not None and not changed
         structured = {**given.answer, "changed": changed, "already_loaded": again}
-        texts = [CHANGED, given.answer["content"]] if changed else [given.answer["content"]]
+        texts = [*([CHANGED] if changed else ()), given.answer["content"], *_unready(given.answer)]
         return {"content": [{"type": "text", "text": text} for text in texts], "structuredContent": structured, "isError": False}
 
     # --- reading
 
     def _read(self, talk: Conversation | None, name: str, path: str, cursor: str = "") -> dict[str, Any]:
-        card = asking.named(self.stock, name, also=talk.named if talk else ())
-        revision = talk.loaded.get(card.path) if talk is not None else None
+        card, revision = self._meant(name, talk)
+        relative = levels.safe_relative(path)
+        if any(relative == inner or relative.startswith(f"{inner}/") for inner in self.stock.now().closed.get(card.path, ())):
+            raise asking.explained(self.stock, card, rules.blocked_inside(card, relative))
         if revision is None or revision.copy is None or card.kind != "skill-md":
             standing = self.stock.standing(card)
             if revision is not None and revision.digest != standing.digest:
                 raise _gone(card)
             asked = {"name": card.path, "path": path, **({"cursor": cursor} if cursor else {})}
             return _from_tools(tools.call(self.library, "read_skill_file", asked))
-        relative = levels.safe_relative(path)
         listed = next((one for one in revision.copy.files if one.path == relative), None)
         if listed is None:
             raise levels.no_such_file(card.name, relative, [one.path for one in revision.copy.files])
@@ -184,32 +192,57 @@ class Toolbox:
                 "path": escaped(listed.place)}  # fmt: skip
         return answered(_plain({**told, **_content(card, data, cursor, revision.level)}))
 
+    def _meant(self, name: str, talk: Conversation | None) -> tuple[Card, Revision | None]:
+        """Give the skill that a name means in this conversation: what was loaded under it, for as long as nobody forbids that.
+
+        A skill that has gone since, or that another one stands before now, is still what the conversation goes by; but then only
+        what was let in under the same configuration and decisions.
+        """
+        stock, also = self.stock, talk.named if talk else set()
+        revision = talk.under(name) if talk is not None else None
+        if revision is None:
+            card = asking.named(stock, name, also=also)
+            return card, talk.loaded.get(card.path) if talk is not None else None
+        snapshot, path = stock.now(), revision.card.path
+        now = next((card for card in snapshot.found.cards if card.path == path), None) if path not in snapshot.visible else None
+        if path in snapshot.visible or (now is not None and now.state != "shadowed"):
+            return asking.named(stock, path, also=also), revision
+        if revision.copy is None or revision.terms != snapshot.terms:
+            raise _gone(revision.card)
+        return revision.card, revision
+
     # --- running
 
     def _run(
         self, talk: Conversation | None, stopped: Callable[[], bool] | None, name: str, script: str, args: list[str] | None = None
     ) -> dict[str, Any]:  # fmt: skip
-        card = asking.named(self.stock, name, also=talk.named if talk else ())
-        revision = talk.loaded.get(card.path) if talk is not None else None
-        if revision is not None and revision.digest != self.stock.standing(card).digest:
-            raise _gone(card)
+        card, revision = self._meant(name, talk)
+        if revision is not None:  # what runs is what lies there: it must be what was loaded
+            card = asking.named(self.stock, name, also=talk.named if talk else ())
+            if card.path != revision.card.path or revision.digest != self.stock.standing(card).digest:
+                raise _gone(revision.card)
         if card.kind == "code":
             self._may_run_code(card, script, args or [])
         # The user's configuration is the consent: nobody can be asked here, and a model's own words are nobody's yes (CO-18).
-        act = acts.act_of(card.name, card.description, script) if self.library.settings.mcp.destructive else ""
-        manner = Manner(f"mcp-{self.stock.door}", self.library.settings.mcp.seconds, stopped, act)
+        settings = self.library.settings.mcp
+        manner = Manner(f"mcp-{self.stock.door}", settings.seconds, stopped, settings.destructive)
         return _from_tools(tools.run_script(self.library, card.path, script, args or [], manner))
 
     def _may_run_code(self, card: Card, task: str, args: list[str]) -> None:
         """Refuse what an agent may not have a code skill do (CO-18, CO-21)."""
         facts = self.stock.facts_of(card)
-        destructive = facts is None or acts.is_destructive(card.name, declared=facts.destructive)
+        destructive = facts is None or acts.is_destructive(card.name, facts.name, folder_name(card), declared=facts.destructive)
         if destructive and not self.library.settings.mcp.destructive:
             raise RefusedError(f"'{card.name}' can destroy something; agents may not run such skills here", code="destructive",
                                hint="the user can run it, or allow it: mcp.destructive in the configuration")  # fmt: skip
         if len(task) > rules.TASK or sum(map(len, args)) > rules.CONTEXT:
             raise UsageError(f"a task has at most {rules.TASK:,} characters, and what goes with it {rules.CONTEXT:,}",
                              hint="say it in fewer words")  # fmt: skip
+
+
+def _whole(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Take 2.0 for the whole number that it is (JSON has only one kind of number)."""
+    return {key: int(value) if isinstance(value, float) and value.is_integer() else value for key, value in arguments.items()}
 
 
 def _gone(card: Card) -> RefusedError:
@@ -240,7 +273,17 @@ def _from_tools(found: dict[str, Any]) -> dict[str, Any]:
 def answered(found: dict[str, Any]) -> dict[str, Any]:
     """Give an answer as data and as text."""
     text = found["content"] if isinstance(found.get("content"), str) else json.dumps(found, ensure_ascii=False)
-    return {"content": [{"type": "text", "text": text}], "structuredContent": found, "isError": False}
+    more = found.get("next_cursor")
+    texts = [text, f"This is not the end of it. The next page: the same call with cursor {more}"] if more else [text]
+    return {"content": [{"type": "text", "text": one} for one in texts], "structuredContent": found, "isError": False}
+
+
+def _unready(answer: Mapping[str, Any]) -> list[str]:
+    """Say what keeps a skill from working: some clients pass on nothing but text."""
+    if not answer.get("missing"):
+        return []
+    lacking = "; ".join(f"{kind}: {', '.join(map(str, names))}" for kind, names in answer["missing"].items())
+    return [f"This skill is not ready to be used. Missing: {lacking}. {answer['setup_hint']}"]
 
 
 def failed(error: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,13 +8,15 @@ from metier import preparing, recording, vetting
 from metier.errors import RefusedError
 from metier.execute import answers
 from metier.execute.acts import is_destructive
-from metier.execute.gate import Gated, gate
+from metier.execute.gate import Gated, Refusal, gate
+from metier.vetting import code as loading
 from metier.vetting.cases import case_of
 
 if TYPE_CHECKING:
     from metier.app import Library
     from metier.model import Card, Trust
     from metier.trust.decide import Decision
+    from metier.vetting.cases import Case
 
 
 class Admitted(NamedTuple):
@@ -47,16 +49,32 @@ def admitted(library: Library, card: Card) -> Admitted:
     if admission.code is None:
         raise _blocked(card, admission.reason)
     case = case_of(library, card)
-    gated = gate(card.path.rpartition("/")[2], admission.code, case.verdict.digest)
-    action = case.decision.action("run")
-    reason = "; ".join(case.decision.reasons) if action == "block" else ""
-    if not isinstance(gated, Gated) or reason:
-        reason = reason if isinstance(gated, Gated) else gated.reason
+    found = _gated(card, admission.code, case, asks=plan.asks)
+    if isinstance(found, Refusal):
         recording.record(library, "refuse", "blocked", name=card.name, digest=case.verdict.digest, event="skill_load_blocked",
-                         skill_name=card.name, skill_path=card.path, reason=reason, file_sha256=gated.sha256)  # fmt: skip
-        raise _blocked(card, reason)
-    destructive = any(is_destructive(name, declared=gated.facts.destructive) for name in (card.name, gated.facts.name, gated.stem))
-    return Admitted(card, gated, case.decision, plan.asks or action == "ask", destructive)
+                         skill_name=card.name, skill_path=card.path, reason=found.reason, file_sha256=found.sha256)  # fmt: skip
+        raise _blocked(card, found.reason)
+    return found
+
+
+def foreseen(library: Library, card: Card, *, asks: bool) -> Admitted | Refusal:
+    """Say what the gates would make of a skill's bytes as they are now; noted down nowhere. `asks`: policy wants a yes."""
+    case, admission = loading.look(library, card)
+    if admission.code is None:
+        return Refusal(admission.reason, admission.sha256)
+    return _gated(card, admission.code, case, asks=asks)
+
+
+def _gated(card: Card, code: bytes, case: Case, *, asks: bool) -> Admitted | Refusal:
+    """Hold bytes against the decision that was made about them."""
+    gated = gate(card.path.rpartition("/")[2], code, case.verdict.digest)
+    if isinstance(gated, Refusal):
+        return gated
+    action = case.decision.action("run")
+    if action == "block":
+        return Refusal("; ".join(case.decision.reasons), gated.sha256)
+    destructive = is_destructive(card.name, gated.facts.name, gated.stem, declared=gated.facts.destructive)
+    return Admitted(card, gated, case.decision, asks or action == "ask", destructive)
 
 
 def _blocked(card: Card, reason: str) -> RefusedError:

@@ -22,8 +22,8 @@ class Manner(NamedTuple):
     seconds: int = 0
     """A shorter time than configuration says; 0 takes that."""
     stopped: Callable[[], bool] | None = None
-    act: str = ""
-    """The act that the user's configuration agreed to, where it lets models run destructive skills."""
+    destructive: bool = False
+    """Whether the user's configuration lets models run destructive skills."""
 
 
 PLAIN = Manner()
@@ -35,6 +35,7 @@ def run(library: Library, card: Card, script: str, args: Sequence[str], how: Man
     lent = Lent(seconds=min(how.seconds or most, most))
     if card.kind == "code":
         context = "\n".join(args)
-        return code.call(library, card.path, script, context, consent=how.act, lent=lent, stopped=how.stopped, door=how.door)
+        return code.call(library, card.path, script, context, configured=how.destructive, lent=lent, stopped=how.stopped,
+                         door=how.door)  # fmt: skip
     ears = scripts.Ears(stopped=how.stopped or never)
     return scripts.run(library, card.path, script, args, scripts.Wish(lent=lent, door=how.door), ears)

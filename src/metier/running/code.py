@@ -6,6 +6,7 @@ skill's result. In this very process only those skills run whose level the user 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier import counting, preparing, recording
@@ -14,7 +15,7 @@ from metier.errors import MetierError, SandboxError, UsageError
 from metier.execute import answers
 from metier.execute.output import Cleaner
 from metier.running import admitting, confirming, hooks, modules, refusals, skillcages
-from metier.running.scripts import Ears, Listener, policy_of
+from metier.running.scripts import Ears, Listener, broken_off, elapsed, policy_of
 from metier.runs import KILLED, TIMED_OUT, Call, Lent, Ran, never
 from metier.trust.decide import usable
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from metier.app import Library
     from metier.execute.answers import Answer
     from metier.running.admitting import Admitted
+    from metier.running.cages import Lending
     from metier.running.confirming import Asker
     from metier.runs import Ended
 
@@ -56,7 +58,7 @@ class _Done(NamedTuple):
 
 
 def call(  # noqa: PLR0913 - each is one part of a call, by name
-    library: Library, name: str, task: str, context: str = "", *, consent: str = "", agreed: bool = False,
+    library: Library, name: str, task: str, context: str = "", *, consent: str = "", agreed: bool = False, configured: bool = False,
     ask: Asker | None = None, dispatch: str = "", lent: Lent = NOTHING, hear: Callable[[str, str], None] | None = None,
     stopped: Callable[[], bool] | None = None, door: str = "",
 ) -> Ran:  # fmt: skip
@@ -64,6 +66,7 @@ def call(  # noqa: PLR0913 - each is one part of a call, by name
 
     `consent` must name the act where the skill is destructive; else `ask` is given the question and the act, twice at most.
     `agreed` is a person's plain yes to this very run: enough where policy alone asks, and never where something can be destroyed.
+    `configured` is the user's word for all destructive skills; where policy asks about this very one, it is not enough.
     """
     _check(task, context)
     card = library.resolve(name)
@@ -73,7 +76,7 @@ def call(  # noqa: PLR0913 - each is one part of a call, by name
     admitted = None
     try:
         admitted = admitting.admitted(library, card)
-        act = confirming.agreed(admitted, asked, consent, ask, yes=agreed)
+        act = confirming.agreed(admitted, asked, consent, ask, yes=agreed, configured=configured)
         usable(card, admitted.gated.digest, admitted.decision, "run", consent=agreed or bool(act))
         asked = hooks.before(library.hooks, asked, library.settings.run.hook_ms)
         confirming.still_agreed(admitted, asked, act, yes=agreed)
@@ -103,22 +106,21 @@ def _made(library: Library, noted: _Noted, asked: Call, lent: Lent, ears: Ears) 
     if modules.may_be_here(library, admitted.level):
         seconds = lent.seconds or library.settings.run.seconds
         noted = noted._replace(policy={"sandboxed": False, "in_process": True, "seconds": seconds})
-        done = _here(library, admitted, asked, seconds)
+        make = partial(_here, library, admitted, asked, seconds)
     else:
         values = preparing.environment_of(library, card.path)
         lending = skillcages.caged(library, admitted, asked, lent, values)
         noted = noted._replace(policy=policy_of(lending.cage, sandboxed=True))
-        listener = Listener(lending, ears)
-        try:
-            ended = library.box().run(lending.cage, listener.hear, None, ears.stopped)
-            output = listener.finish()
-        except BaseException as error:
-            counting.note(library, card, "failure")
-            _record(library, "failed", noted, error=type(error).__name__)
-            if isinstance(error, SandboxError):
-                error.hint = error.hint or "see: metier doctor"
-            raise
-        done = _ended(card.name, ended, output, lending.cage.bounds.seconds, values)
+        make = partial(_apart, library, card.name, lending, ears)
+    began = library.ports.clock_ns()
+    try:
+        done = make()
+    except BaseException as error:
+        counting.note(library, card, "failure")
+        _record(library, "failed", noted, **broken_off(library, error, began), dispatch=asked.dispatch)
+        if isinstance(error, SandboxError):
+            error.hint = error.hint or "see: metier doctor"
+        raise
     counting.note(library, card, "failure" if done.code else "run", estimate(done.answer.result or ""))
     outcome = "stopped" if done.stopped else "failed" if done.code else "done"
     _record(library, outcome, noted, exit_code=done.code, seconds=round(done.seconds, 3), stopped=done.stopped,
@@ -126,6 +128,13 @@ def _made(library: Library, noted: _Noted, asked: Call, lent: Lent, ears: Ears) 
     if not done.sandboxed and done.output and ears.hear is not None:  # nobody heard it as it came
         ears.hear("out", done.output)
     return done
+
+
+def _apart(library: Library, name: str, lending: Lending, ears: Ears) -> _Done:
+    """Call a skill in the sandbox."""
+    listener = Listener(lending, ears)
+    ended = library.box().run(lending.cage, listener.hear, None, ears.stopped)
+    return _ended(name, ended, listener.finish(), lending.cage.bounds.seconds, lending.values)
 
 
 def _record(library: Library, outcome: str, noted: _Noted, **details: object) -> None:
@@ -153,7 +162,7 @@ def _here(library: Library, admitted: Admitted, asked: Call, seconds: int) -> _D
     """Call a skill in this process."""
     name, began = admitted.card.name, library.ports.clock_ns()
     told = modules.call(library, admitted.card.path, admitted.gated, asked, seconds)
-    took = max(0, library.ports.clock_ns() - began) / 1_000_000_000
+    took = elapsed(library, began)
     if told is None:
         return _Done(TIMED_OUT, answers.broken("time"), answers.timed_out(name, seconds), "", "time", took, sandboxed=False)
     answer = told.answer._replace(result=_cleaned(told.answer.result, {}))

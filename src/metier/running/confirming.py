@@ -19,14 +19,16 @@ if TYPE_CHECKING:
 _NOT_ENOUGH = "; a plain yes is not enough"
 
 
-def agreed(admitted: Admitted, asked: Call, consent: str, ask: Asker | None, *, yes: bool = False) -> str:
+def agreed(
+    admitted: Admitted, asked: Call, consent: str, ask: Asker | None, *, yes: bool = False, configured: bool = False
+) -> str:  # fmt: skip
     """Give the act that was agreed to, nothing where none has to be; refuse when nobody agrees.
 
     Somebody is asked twice at most. Whatever goes wrong with asking is a no. A plain `yes` is enough only where nothing can be
-    destroyed and policy alone asks.
+    destroyed and policy alone asks; what is `configured` only where policy does not ask.
     """
     act = act_of(admitted, asked, yes=yes)
-    if not act or acts.names_act(consent, act):
+    if not act or acts.names_act(consent, act) or (configured and admitted.destructive and not admitted.asks):
         return act
     name = answers.shown(admitted.card.name)
     for attempt in range(acts.STRIKES if ask is not None else 0):

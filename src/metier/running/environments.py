@@ -13,7 +13,7 @@ from metier.discover import disk
 from metier.errors import MetierError, RefusedError, SourceError
 from metier.execute import environments as how
 from metier.execute.environments import Environment, disk as shelf
-from metier.execute.interpreters import env as interpreters
+from metier.execute.interpreters import env as interpreters, is_python
 from metier.execute.output import Cleaner
 from metier.runs import Mount
 from metier.standard.inline import read_block, unfit
@@ -49,16 +49,24 @@ class Wanted(NamedTuple):
     key: str = ""
 
 
-def planned(library: Library, text: str) -> Wanted | None:
-    """Say what a script wants installed; nothing when it declares no packages. Nothing is installed."""
+def planned(library: Library, text: str, python: str = "python3") -> Wanted | None:
+    """Say what a script wants installed; nothing when it declares no packages. Nothing is installed.
+
+    `python` is what its first line names. Packages are installed for metier's own Python alone, so for another they are refused.
+    """
     declared = read_block(text)
     if declared is None:
         return None
-    reason = declared.problem or unfit(declared.requires_python, interpreters.python_version())
+    version = interpreters.python_version()
+    own = is_python(python, version)
+    reason = declared.problem or (unfit(declared.requires_python, version) if own else "")
     if reason:
         return Wanted(declared.dependencies, "refused", reason=reason)
     if not declared.dependencies:
         return None
+    if not own:
+        reason = f"they can be for Python {version[0]}.{version[1]} only, and it is run by {python}"
+        return Wanted(declared.dependencies, "refused", reason=reason)
     run = library.settings.run
     origin = _origin(library)
     reason = origin.problem or ("" if library.data else "there is no place for them: set METIER_HOME or HOME")
@@ -73,9 +81,8 @@ def planned(library: Library, text: str) -> Wanted | None:
     return wanted._replace(state="install" if run.dependencies == "allow" else "ask")
 
 
-def in_words(library: Library, text: str) -> list[str]:
+def in_words(wanted: Wanted | None) -> list[str]:
     """Say the same in lines for people."""
-    wanted = planned(library, text)
     if wanted is None:
         return []
     says = {"cached": "they are installed already", "install": f"they would be installed from {wanted.source}",
@@ -84,13 +91,13 @@ def in_words(library: Library, text: str) -> list[str]:
 
 
 def ready(
-    library: Library, text: str, *, consent: bool, said: Callable[[str], None] = lambda _line: None
+    library: Library, text: str, python: str = "python3", *, consent: bool, said: Callable[[str], None] = lambda _line: None
 ) -> Environment | None:  # fmt: skip
     """Give the environment that a script declares, built now where it is not there; nothing when it declares no packages.
 
     `consent` is a person's yes to installing them, where the setting `run.dependencies` asks for one; what is there needs none.
     """
-    wanted = planned(library, text)
+    wanted = planned(library, text, python)
     if wanted is None:
         return None
     if wanted.state == "refused":
@@ -103,9 +110,13 @@ def ready(
             hint=f"say yes to installing them from {wanted.source}, or set run.dependencies to 'allow'"))  # fmt: skip
     if wanted.state != "cached":
         _build(library, wanted, said)
-    root = _root(library)
-    shelf.use(root, wanted.key)
-    place = shelf.place(root, wanted.key)
+    shelf.use(_root(library), wanted.key)
+    return environment_of(library, wanted)
+
+
+def environment_of(library: Library, wanted: Wanted) -> Environment:
+    """Say where an environment lies, or will once it is built."""
+    place = shelf.place(_root(library), wanted.key)
     return Environment(f"{place}/bin/python", (Mount(place, place),), wanted.key, wanted.dependencies)
 
 
@@ -154,6 +165,7 @@ def _build(library: Library, wanted: Wanted, said: Callable[[str], None]) -> Non
                 return
             said(f"installing {', '.join(wanted.dependencies)} from {wanted.source}")
             seconds = _install(library, wanted, desk)
+            _check(wanted, desk.strangers())
             build = interpreters.python_build()
             desk.finish({"dependencies": wanted.dependencies, "packages_from": wanted.source, "python": build})
     except BaseException as error:
@@ -161,6 +173,13 @@ def _build(library: Library, wanted: Wanted, said: Callable[[str], None]) -> Non
         _note(library, "failed", wanted, reason=reason)
         raise
     _note(library, "built", wanted, seconds=seconds)
+
+
+def _check(wanted: Wanted, strangers: list[str]) -> None:
+    """Refuse what was installed from elsewhere than the user said."""
+    if strangers:
+        raise SourceError(f"not every package came from {wanted.source}: {', '.join(strangers[:5])} came by an address of its own",
+                          hint="ask for a version of what needs it that names no address", code="dependencies-failed")  # fmt: skip
 
 
 def _install(library: Library, wanted: Wanted, desk: Building) -> float:

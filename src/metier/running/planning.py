@@ -65,20 +65,41 @@ def declared(card: Card) -> Wishes:
 def place_for(library: Library) -> Place:
     """Give what finds the paths that a run may be lent: never metier's own files, nor a folder that holds them or the home."""
     kept = [disk.real(path) for path in (library.data, library.config, library.home) if path]
+    home = disk.real(library.home) if library.home else None
 
     def place(path: str) -> tuple[str, str]:
         if "\0" in path or not path:
             return "", "it is no path"
-        real = disk.real(disk.absolute(path, library.cwd, library.home))
+        named = disk.absolute(path, disk.real(library.cwd), home)
+        if library.home and home and named.startswith(f"{library.home}/"):
+            named = home + named[len(library.home) :]
+        real = disk.real(named)
         if disk.kind_of(real) not in {"file", "folder"}:
             return "", "it is not there"
         if any(one == real or one.startswith(f"{real.rstrip('/')}/") for one in kept):
             return "", "it holds metier's own files or the whole home folder"
         if library.data and real.startswith(f"{disk.real(library.data)}/"):
             return "", "it is one of metier's own files"
+        if _strays(named):
+            return "", f"a link on the way leads elsewhere, to {real}: lend that, if it is what you mean"
         return real, ""
 
     return place
+
+
+def _strays(path: str) -> bool:
+    """Tell whether a link on the way to a path leads out of the folder in which it lies.
+
+    Whatever was lent a folder to change may have left one there, and the next run would be lent what its owner never named.
+    """
+    at = ""
+    for part in path.strip("/").split("/"):
+        folder, at = at, f"{at}/{part}"
+        if disk.target_of(at) is not None:
+            at = disk.real(at)
+            if not f"{at}/".startswith(f"{folder}/"):
+                return True
+    return False
 
 
 def scripts_of(library: Library, card: Card) -> list[str]:

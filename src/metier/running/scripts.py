@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from metier import counting, preparing, recording
 from metier.disclose.tokens import estimate
 from metier.errors import IntegrityError, MetierError, RefusedError, SandboxError, UsageError
-from metier.execute.output import Cleaner
+from metier.execute import output
 from metier.running import cages, planning, refusals
-from metier.runs import Lent, Ran, never
+from metier.runs import REFUSED, Lent, Ran, never
 from metier.trust.decide import usable
 from metier.vetting.cases import case_of
 
@@ -50,6 +50,8 @@ class Ears(NamedTuple):
 
 
 PLAIN, ALONE = Wish(), Ears()
+INTERRUPTED, BROKEN_PIPE = 130, 141
+"""What metier exits with after Ctrl-C, and when nobody reads its output any more."""
 
 
 def run(
@@ -58,6 +60,7 @@ def run(
     """Run a script of a skill to its end; whatever forbids it is an error, and nothing was run then."""
     card = library.resolve(name)
     try:
+        cages.checked(arguments)
         box = box_for(library, wish)
         planned = planning.planned(library, card.path, chosen(library, card, script), arguments, wish.lent)
         digest = permitted(library, planned, consent=wish.consent)
@@ -65,7 +68,7 @@ def run(
             raise IntegrityError(f"'{card.name}' is not what was shown any more, so it was not run", code="changed",
                                  hint="look at it again")  # fmt: skip
         lending = cages.caged(library, planned, digest, consent=wish.install, bare=wish.unsandboxed)
-        if ears.raw is not None and lending.values:
+        if ears.raw is not None and (lending.values or lending.words):
             raise UsageError("it is lent secrets, so its output is cleaned", hint="leave --raw out")
     except MetierError as error:
         refusals.note(library, card, error, wish.door, script=script)
@@ -128,25 +131,46 @@ def carried_out(
     card, plan = planned.card, planned.plan
     noted: dict[str, Any] = {"name": card.name, "digest": digest, "source": wish.door, "path": card.path, "script": plan.script,
              "policy": policy_of(lending.cage, sandboxed=not wish.unsandboxed)}  # fmt: skip
-    listener = Listener(lending, ears)
+    if wish.unsandboxed:  # nothing may be left to note down how it ended, but that it began
+        recording.record(library, "run", "started", **noted)
+    listener, began = Listener(lending, ears), library.ports.clock_ns()
     try:
         ended = box.run(lending.cage, listener.hear, ears.feed, ears.stopped)
-        output = listener.finish()
+        printed = listener.finish()
     except BaseException as error:
         counting.note(library, card, "failure")
-        recording.record(library, "run", "failed", **noted, error=type(error).__name__)
+        recording.record(library, "run", "failed", **noted, **broken_off(library, error, began))
         if isinstance(error, SandboxError):
             error.hint = error.hint or "see: metier doctor"
         raise
-    counting.note(library, card, "failure" if ended.code else "run", estimate(output))
+    counting.note(library, card, "failure" if ended.code else "run", estimate(printed))
     recording.record(library, "run", _outcome(ended), **noted, exit_code=ended.code, seconds=round(ended.seconds, 3),
                      stopped=ended.stopped)  # fmt: skip
-    return Ran(card.name, plan.script, ended.code, output, ended.stopped, ended.seconds, ended.truncated, digest,
+    return Ran(card.name, plan.script, ended.code, printed, ended.stopped, ended.seconds, ended.truncated, digest,
                sandboxed=not wish.unsandboxed)  # fmt: skip
 
 
 def _outcome(ended: Ended) -> str:
     return "stopped" if ended.stopped else "failed" if ended.code else "done"
+
+
+def broken_off(library: Library, error: BaseException, began: int) -> dict[str, Any]:
+    """Say for the audit log what ended a run from outside, after how long, and what metier exits with for it."""
+    return {"error": type(error).__name__, "exit_code": _exit_code(error), "seconds": elapsed(library, began)}
+
+
+def elapsed(library: Library, began: int) -> float:
+    """Give the seconds since a moment, as the audit log has them."""
+    return round(max(0, library.ports.clock_ns() - began) / 1_000_000_000, 3)
+
+
+def _exit_code(error: BaseException) -> int:
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else int(error.code is not None)
+    if isinstance(error, MetierError):
+        return error.exit_code if type(error) is UsageError else REFUSED
+    codes = ((KeyboardInterrupt, INTERRUPTED), (BrokenPipeError, BROKEN_PIPE))
+    return next((code for kind, code in codes if isinstance(error, kind)), MetierError.exit_code)
 
 
 def policy_of(cage: Cage, *, sandboxed: bool) -> dict[str, object]:
@@ -164,7 +188,8 @@ class Listener:
 
     def __init__(self, lending: cages.Lending, ears: Ears) -> None:
         """Begin with nothing heard."""
-        self._streams = {stream: Cleaner(lending.values) for stream in ("out", "err")}
+        hidden = output.hidden(lending.values, lending.words)
+        self._streams = {stream: output.Cleaner(hidden) for stream in ("out", "err")}
         self._ears = ears
         self._kept = bytearray()
         """As bytes: a list of what comes letter by letter would take fifty times the room."""

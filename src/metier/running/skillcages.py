@@ -9,7 +9,7 @@ from metier.errors import RefusedError
 from metier.execute.inside import disk as inside
 from metier.execute.interpreters import env as interpreters
 from metier.execute.plan import allowance, read_wishes
-from metier.running.cages import Lending, secrets, surroundings
+from metier.running.cages import Lending, lent_here, secrets, surroundings
 from metier.running.planning import place_for
 from metier.runs import SCRATCH, SKILL, Cage, Given
 
@@ -35,10 +35,11 @@ def caged(library: Library, admitted: Admitted, asked: Call, lent: Lent, values:
     source = f"{SKILL}/{gated.file}"
     words = {"task": asked.task, "context": asked.context}
     variables, files = secrets(values, as_files=settings.secrets == "file")
+    base = surroundings(admitted.card.name, cwd=lent_here(library, granted.mounts))
     cage = Cage(
         (*found.command, "-I", "-B", INSIDE, source, ASKED), (*found.mounts, *granted.mounts),
         (Given(source, gated.data), Given(INSIDE, inside.program()), Given(ASKED, json.dumps(words).encode()), *files),
-        tuple({**surroundings(admitted.card.name), **variables}.items()), SCRATCH, granted.network, granted.bounds,
-        sockets=not granted.mounts, reports=True,
+        tuple({**base, **variables}.items()), SCRATCH, granted.network, granted.bounds,
+        sockets=not (found.mounts or granted.mounts), reports=True,
     )  # fmt: skip
     return Lending(cage, values)

@@ -1,100 +1,112 @@
-"""A plan in words that a person can approve, and the same as data. No value of a secret is in either."""
+"""A run that might be made, in words that a person can approve, and the same as data. No value of a secret is in either. Pure."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from metier import skillfile
-from metier.discover import disk
-from metier.execute import acts
 from metier.execute.bubblewrap import shown
-from metier.execute.interpreters import PYTHONS
 from metier.running import cages, environments
-from metier.runs import SCRATCH, SKILL, Cage, Given, Mount
-from metier.standard.code import MAX_BYTES, read_code
+from metier.runs import HOME, SCRATCH, SECRETS
 
 if TYPE_CHECKING:
-    from metier.app import Library
-    from metier.running.planning import Planned
+    from collections.abc import Sequence
+
+    from metier.running.foreseeing import Foreseen
+
+BARE = "NO SANDBOX: it runs as you, and can read, change and send whatever you can"
+HERE = "NO SANDBOX: it runs inside metier's own process, and can read, change and send whatever you can, metier's secrets included"
+_KEPT_IN = ("in the folder:", "reads:", "changes:", "network:", "secrets as files:", "files:")
+"""What holds only in a sandbox."""
+_SET = ("PWD",)
+"""Variables that the sandbox sets by itself."""
+_OURS = "/run/metier/"
+"""Where metier's own files lie beside a code skill: what calls it, and what it is asked."""
 
 
-def in_words(library: Library, planned: Planned, *, bare: bool = False) -> list[str]:
-    """Say what would be run, as whom, with what, and what stands against it; `bare` is without a sandbox."""
-    plan, card = planned.plan, planned.card
+def in_words(found: Foreseen) -> list[str]:
+    """Say what would be run, as whom, with what, and what stands against it."""
+    plan, card = found.plan, found.planned.card
     lines = [f"{card.name}: {plan.script or '(no script)'}", f"  folder     {card.path}",
-             f"  digest     {plan.digest or 'it cannot be read whole'}", f"  trust      {planned.level}"]  # fmt: skip
-    lines += ["", "It would have:", *([f"  {BARE}"] if bare else ()),
-              *(f"  {line}" for line in shown(outline(planned)) if not bare or not line.startswith(_KEPT_IN))]  # fmt: skip
-    lines += _section("It would be given these files of yours, as copies:", [file.path for file in plan.files if file.there])
+             f"  digest     {plan.digest or 'it cannot be read whole'}", f"  trust      {found.planned.level}"]  # fmt: skip
+    lines += ["", "It would have:", *(f"  {line}" for line in _had(found))]
+    lines += _section("It would be given these files of yours, as copies:",
+                      [f"{path}, seen as {place}" for path, place in _copies(found).items()])  # fmt: skip
     lines += _section("It declares, and is never given:", plan.refused)
-    lines += _section("It declares packages:", _packages(library, planned))
-    lines += _section("Not granted:", planned.granted.refused)
-    lines += _section("It may not run:" if not plan.allowed else "Before it runs:", [*plan.reasons, *_consent(planned)])
+    lines += _section("It declares packages:", environments.in_words(found.packages))
+    lines += _section("Not granted:", found.withheld)
+    lines += _section("Lent for nothing, since nothing is kept from it there:", found.ignored)
+    consent = [f"it is destructive: consent has to name the act, '{found.act}'"] if found.act else []
+    lines += _section("It may not run:" if not plan.allowed else "Before it runs:", [*plan.reasons, *consent])
     return lines
 
 
-BARE = "NO SANDBOX: it runs as you, and can read, change and send whatever you can"
-_KEPT_IN = ("in the folder:", "reads:", "changes:", "network:", "secrets as files:", "files:")
-"""What holds only in a sandbox."""
-
-
-def _consent(planned: Planned) -> list[str]:
-    """Say which word consent needs where a code skill may destroy something (CO-18)."""
-    card = planned.card
-    if card.kind != "code":
-        return []
-    facts = read_code(disk.read_head(card.path, MAX_BYTES + 1).data, skillfile.folder_name(card))
-    names = (card.name, facts.name, skillfile.folder_name(card)) if facts else ()
-    if facts is None or not any(acts.is_destructive(name, declared=facts.destructive) for name in names):
-        return []
-    act = acts.act_of(card.name, facts.description, " ".join(planned.plan.arguments))
-    return [f"it is destructive: consent has to name the act, '{act}'"]
-
-
-def _section(title: str, lines: Any) -> list[str]:
+def _section(title: str, lines: Sequence[str]) -> list[str]:
     return ["", title, *(f"  {line}" for line in lines)] if lines else []
 
 
-def outline(planned: Planned) -> Cage:
-    """Give the cage as far as it can be shown: names in the place of values, and nothing that costs anything to find out."""
-    plan = planned.plan
-    names = tuple((name, "") for name in plan.environment)
-    if planned.card.kind == "code":  # the one file that was gated, and nothing beside it
-        file = f"{SKILL}/{plan.script}"
-        return Cage((plan.interpreter, file, *plan.arguments), planned.granted.mounts, (Given(file, b""),), names, SCRATCH,
-                    planned.granted.network, planned.granted.bounds)  # fmt: skip
-    return Cage((plan.interpreter, plan.script, *plan.arguments), (Mount(planned.card.path, SKILL), *planned.granted.mounts), (),
-                names, SCRATCH, planned.granted.network, planned.granted.bounds)  # fmt: skip
+def _had(found: Foreseen) -> list[str]:
+    """Say what it would have, by where it would run."""
+    asked = _asked(found)
+    if found.where == "process":
+        return [HERE, f"runs: the function run of {found.planned.card.path}", *asked, "variables: all of metier's own",
+                f"time: metier waits {found.cage.bounds.seconds} seconds, and cannot end it then"]  # fmt: skip
+    files = [one for one in found.cage.files if not one.target.startswith((f"{HOME}/", _OURS))]
+    own = tuple((name, "") for name in found.own)
+    lines = shown(found.cage._replace(files=tuple(files), environment=own))
+    lines[1:1] = asked
+    fixed = _short(fixed_of(found))
+    if fixed:
+        whose = "of the sandbox itself, none of yours" if found.where == "sandbox" else "that every script has"
+        place = next(number for number, line in enumerate(lines) if line.startswith("variables:"))
+        lines.insert(place + 1, f"variables {whose}: {fixed}")
+    if found.where == "sandbox":
+        return [*lines, *filter(None, (cages.left_behind(found.cage),))]
+    return [BARE, *(line for line in lines if not line.startswith(_KEPT_IN))]
 
 
-def _packages(library: Library, planned: Planned) -> list[str]:
-    """Say what a Python script wants installed, and whether that is done."""
-    return environments.in_words(library, _python_text(planned))
+def _asked(found: Foreseen) -> list[str]:
+    """Say what a code skill is asked: that stands in no command line."""
+    if found.planned.card.kind != "code" or not found.plan.arguments:
+        return []
+    task, *rest = found.plan.arguments
+    context = "\n".join(rest)
+    return [f"is asked: {task!r}", *([f"with the context: {context!r}"] if rest else ())]
 
 
-def would_install(library: Library, planned: Planned) -> bool:
-    """Tell whether packages are to be installed first, and somebody has to say yes to that."""
-    wanted = environments.planned(library, _python_text(planned))
-    return wanted is not None and wanted.state == "ask"
+def fixed_of(found: Foreseen) -> list[str]:
+    """Name the variables that are the same for every skill, and hold nothing of the user's."""
+    return sorted({*(name for name, _value in found.cage.environment), *_SET} - set(found.own)) if found.cage.environment else []
 
 
-def _python_text(planned: Planned) -> str:
-    """Give the script where it is Python; nothing where it is not, and so declares nothing."""
-    if planned.plan.interpreter not in PYTHONS or not planned.plan.path:
-        return ""
-    return disk.read_head(planned.plan.path, cages.SCRIPT_BYTES).data.decode("utf-8", "replace")
+def _short(names: Sequence[str]) -> str:
+    """Name variables on one short line: those of a family together."""
+    families = (("*SKILL_DIR", [one for one in names if one.endswith("SKILL_DIR")]),
+                ("PYTHON*", [one for one in names if one.startswith("PYTHON")]))  # fmt: skip
+    single = [name for name in names if not any(name in members for _family, members in families)]
+    return ", ".join([*single, *(f"{family} ({len(members)})" for family, members in families if members)])
 
 
-def as_document(library: Library, planned: Planned, *, bare: bool = False) -> dict[str, Any]:
-    """Give a plan as data."""
-    plan, granted = planned.plan, planned.granted
+def _copies(found: Foreseen) -> dict[str, str]:
+    """Give the user's files that it gets copies of, each with where it sees the copy."""
+    given = {one.target for one in found.cage.files}
+    places = {one.path: f"{HOME}/{one.path.removeprefix('~/')}" for one in found.plan.files if one.there}
+    return {path: place for path, place in places.items() if place in given}
+
+
+def as_document(found: Foreseen) -> dict[str, Any]:
+    """Give the same as data."""
+    plan, granted, cage = found.plan, found.planned.granted, found.cage
+    kept_in = found.where == "sandbox"
     return {
-        "name": planned.card.name, "script": plan.script, "path": plan.path, "interpreter": plan.interpreter,
-        "arguments": plan.arguments, "digest": plan.digest, "trust": planned.level, "allowed": plan.allowed, "asks": plan.asks,
-        "reasons": plan.reasons, "network": granted.network,
-        "mounts": [mount._asdict() for mount in (Mount(planned.card.path, SKILL), *granted.mounts)],
-        "scratch": SCRATCH, "environment": plan.environment, "refused_environment": plan.refused,
-        "files": [file.path for file in plan.files if file.there], "packages": _packages(library, planned),
-        "limits": granted.bounds._asdict(), "not_granted": [*granted.unmet, *granted.refused],
-        "sandboxed": not bare, "words": in_words(library, planned, bare=bare),
+        "name": found.planned.card.name, "script": plan.script, "path": plan.path, "interpreter": plan.interpreter,
+        "arguments": plan.arguments, "command": list(cage.command) if found.where != "process" else [], "digest": plan.digest,
+        "trust": found.planned.level, "allowed": plan.allowed, "asks": plan.asks, "reasons": plan.reasons, "act": found.act,
+        "sandboxed": kept_in, "in_process": found.where == "process", "network": plan.network,
+        "mounts": [mount._asdict() for mount in cage.mounts] if kept_in else [], "scratch": SCRATCH if kept_in else "",
+        "environment": list(found.own), "fixed_environment": fixed_of(found), "refused_environment": plan.refused,
+        "secret_files": [one.target for one in cage.files if one.target.startswith(f"{SECRETS}/")],
+        "files": list(_copies(found)),
+        "packages": environments.in_words(found.packages),
+        "limits": granted.bounds._asdict() if found.where != "process" else {"seconds": granted.bounds.seconds},
+        "not_granted": [*granted.unmet, *found.withheld], "ignored": list(found.ignored), "words": in_words(found),
     }  # fmt: skip

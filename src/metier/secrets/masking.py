@@ -31,13 +31,18 @@ def masked(text: str, environment: Mapping[str, str]) -> str:
 
 def forms_of(value: str) -> set[str]:
     """Give a value as it stands in plain text, JSON, a `repr`, an address, in hexadecimal and in base64."""
-    forms = {value, value.strip()}
-    forms |= {json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], repr(value)[1:-1], ascii(value)[1:-1]}
-    forms |= {repr(f"{value}'")[1:-2], json.dumps(value)[1:-1].replace("/", "\\/")}
+    forms = plain_forms_of(value)
+    forms |= {repr(value)[1:-1], ascii(value)[1:-1], repr(f"{value}'")[1:-2], json.dumps(value)[1:-1].replace("/", "\\/")}
     data = _bytes(value)
     quoted = [_quoted(data, _PLAIN | set(more)) for more in _ALSO_PLAIN]
     quoted.append(quoted[0].replace("%20", "+"))  # as a form sends it
     forms |= {data.hex(), data.hex().upper(), repr(data)[2:-1], *quoted, *map(_small_escapes, quoted), *_base64(data)}
+    return {form for form in forms if len(form) >= GUESSED}
+
+
+def plain_forms_of(value: str) -> set[str]:
+    """Give a value as it stands in plain text and in JSON."""
+    forms = {value, value.strip(), json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
     return {form for form in forms if len(form) >= GUESSED}
 
 

@@ -145,7 +145,7 @@ class Serving(NamedTuple):
     allowed: tuple[str, ...] = ()
     """Code skills that are shown although they say nothing about it."""
     blocked: tuple[str, ...] = ()
-    """Skills that no agent gets."""
+    """Skills that no agent gets; over standard input and output, in the place of the usual three."""
     http_blocked: tuple[str, ...] = ()
     """Skills that no agent gets over HTTP, beyond those that none ever does."""
     scripts: bool = True

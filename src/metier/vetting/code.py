@@ -27,14 +27,19 @@ def load_code(library: Library, name: str) -> gate.Admission:
     card = library.resolve(name)
     if card.kind != "code":
         raise UsageError(f"'{card.name}' is not a code skill", hint=f"read it with: metier show {card.name}")
-    data = skillfile.bytes_of(card)
-    case = case_of(library, card)
-    admission = _admitted(library, case, data)
+    case, admission = look(library, card)
     if admission.code is None:
         recording.record(library, "refuse", "blocked", name=card.name, digest=case.verdict.digest, event="skill_load_blocked",
                          skill_name=card.name, skill_path=card.path, reason=admission.reason, file_sha256=admission.sha256,
                          advice=admission.advice)  # fmt: skip
     return admission
+
+
+def look(library: Library, card: Card) -> tuple[Case, gate.Admission]:
+    """Decide the same and note nothing down: for whoever asks what would come of it."""
+    data = skillfile.bytes_of(card)
+    case = case_of(library, card)
+    return case, _admitted(library, case, data)
 
 
 def _admitted(library: Library, case: Case, data: bytes) -> gate.Admission:

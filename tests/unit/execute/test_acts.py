@@ -10,7 +10,10 @@ ACTS = [
     ("files", "Works with files.", "Delete the old logs", "delete"),
     ("files", "Works with files.", "please start deleting, then remove", "delete"),
     ("files", "Works with files.", "WIPED it", "wipe"),
-    ("files", "Works with files.", "stopping now", "stop"),
+    ("files", "Works with files.", "stopping now", "stop files"),
+    ("files", "Works with files.", "create a list, then wipe the disk", "wipe"),
+    ("files", "Works with files.", "stop nagging and erase it", "erase"),
+    ("files", "Works with files.", "please run it", "run files"),
     ("mail", "Sends letters.", "to Anna, with love", "send"),
     ("mail", "Sends letters.", "about undeleted things", "send"),
     ("files", "Works with files.", "what is there?", "files"),
@@ -35,7 +38,8 @@ ANSWERS = [
     ("no, do not delete", "delete", False), ("don't delete", "delete", False), ("Don\u2019t delete", "delete", False),
     ("never delete anything", "delete", False), ("delete " + "x" * 2_000, "delete", False),
     ("yes", "run yes", False), ("run yes", "run yes", True), ("yes", "yes", False), ("x", "", False),
-    ("stop", "stop", True), ("file_ops, please", "file_ops", True), ("file", "file_ops", False), ("a.*b", "a.*b", True),
+    ("stop", "stop files", False), ("please stop files", "stop files", True), ("delete? hardly", "delete", False),
+    ("keep, i said delete nothing", "delete", False), ("delete?", "delete", False), ("file_ops, please", "file_ops", True), ("file", "file_ops", False), ("a.*b", "a.*b", True),
     ("aXXb", "a.*b", False), ("no", "no", True),
 ]  # fmt: skip
 
@@ -50,7 +54,8 @@ def test_only_an_answer_that_says_the_word_and_no_word_against_it_agrees(answer:
 @pytest.mark.parametrize(
     ("name", "declared", "expected"),
     [("weather", False, False), ("weather", True, True), ("terminal", False, True), ("Python-Exec", False, True),
-     ("file_write", False, True), ("skill_forge", False, True), ("my_terminal", False, False)],
+     ("file_write", False, True), ("skill_forge", False, True), ("my_terminal", False, False),
+     ("Process Manager", False, True), ("plugin:terminal", False, True)],
 )  # fmt: skip
 def test_a_skill_is_destructive_when_it_says_so_or_is_known_for_it(name: str, declared: bool, expected: bool) -> None:  # CO-18
     found = is_destructive(name, declared=declared)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import select
+import signal
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -54,6 +58,37 @@ def test_limits_are_kept_and_the_whole_group_is_ended(line: str, bounds: Bounds,
     ended, _heard = ran(line, bounds)
 
     assert (code, stopped) == (ended.code, ended.stopped)
+
+
+def test_it_does_not_outlive_whoever_started_it_however_that_ended(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:  # a metier that is killed, and can do nothing about it
+        os.close(reader)
+        tempfile.tempdir = str(tmp_path)
+        cage = Cage(("/bin/sh", "-c", "echo $$; exec sleep 600"), environment=(("PATH", "/usr/bin:/bin"),), bounds=SMALL)
+        Unsandboxed().run(cage, lambda _name, data: print(data.decode(), end="", file=os.fdopen(writer, "w", closefd=False)))
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as pipe:
+        number = int(pipe.readline())
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+
+    assert _is_gone(number)
+
+
+def _is_gone(number: int) -> bool:
+    """Wait until a process has ended."""
+    try:
+        process = os.pidfd_open(number)
+    except ProcessLookupError:
+        return True
+    poll = select.poll()
+    poll.register(process, select.POLLIN)
+    ended = bool(poll.poll(20_000))
+    os.close(process)
+    return ended
 
 
 def test_a_program_that_is_not_there_is_refused() -> None:

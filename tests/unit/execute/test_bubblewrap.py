@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from metier.errors import SandboxError
-from metier.execute.bubblewrap import Pipes, System, arguments, shown, texts, variables
+from metier.execute.bubblewrap import Pipes, System, arguments, options, shown, texts, variables
 from metier.execute.seccomp import program
 from metier.execute.system.disk import survey
 from metier.runs import HOME, MIB, SCRATCH, SECRETS, Bounds, Cage, Given, Mount
@@ -20,14 +20,15 @@ from metier.runs import HOME, MIB, SCRATCH, SECRETS, Bounds, Cage, Given, Mount
 SYSTEM = System(
     "/usr/bin/bwrap", (0, 8, 0), False, frozenset({"--disable-userns"}),
     roots=(("/bin", "usr/bin"), ("/lib64", "")), etc=(("/etc/ld.so.cache", ""), ("/etc/resolv.conf", "")), masked=("/proc/keys",),
+    texts=(Given("/etc/services", b"http 80/tcp"),),
 )  # fmt: skip
 WITH_HELD = SYSTEM._replace(options=frozenset({"--bind-fd", "--ro-bind-fd"}))
 TRUE = Cage(("/bin/true",))
 
 
-def told(cage: Cage = TRUE, system: System = SYSTEM, *, environment: int = 9) -> list[str]:
-    files = tuple(range(20, 20 + len(texts(cage)) + len(cage.files)))
-    return arguments(cage, system, Pipes(info=3, block=4, seccomp=5, files=files, environment=environment))
+def told(cage: Cage = TRUE, system: System = SYSTEM, *, status: int = -1) -> list[str]:
+    files = tuple(range(20, 20 + len(texts(system)) + len(cage.files)))
+    return options(cage, system, Pipes(info=3, block=4, seccomp=5, files=files, status=status))
 
 
 def holds(words: list[str], *row: str) -> bool:
@@ -41,7 +42,6 @@ def holds(words: list[str], *row: str) -> bool:
         ("--new-session", "--die-with-parent"),
         ("--cap-drop", "ALL"),
         ("--disable-userns", "--assert-userns-disabled"),
-        ("--args", "9"),
         ("--ro-bind", "/usr", "/usr"),
         ("--symlink", "usr/bin", "/bin"),
         ("--ro-bind", "/lib64", "/lib64"),
@@ -51,23 +51,31 @@ def holds(words: list[str], *row: str) -> bool:
         ("--perms", "1777", "--size", str(256 * MIB), "--tmpfs", "/tmp"),
         ("--perms", "1777", "--size", str(64 * MIB), "--tmpfs", "/dev/shm"),
         ("--perms", "0444", "--file", "20", "/etc/passwd"),
+        ("--perms", "0444", "--file", "24", "/etc/services"),
         ("--remount-ro", "/dev", "--remount-ro", "/proc", "--remount-ro", "/", "--chdir", SCRATCH),
-        ("--seccomp", "5", "--info-fd", "3", "--block-fd", "4", "--", "/bin/true"),
+        ("--seccomp", "5", "--info-fd", "3", "--block-fd", "4"),
     ],
 )
 def test_every_cage_has_this_row(row: tuple[str, ...]) -> None:
     words = told()
 
-    assert "/usr/bin/bwrap" == words[0]
     assert holds(words, *row)
 
 
-def test_the_program_and_its_arguments_come_last_as_they_are() -> None:
+def test_the_command_line_has_the_program_and_its_arguments_as_they_are_and_nothing_of_this_machine() -> None:
     command = ("/bin/sh", "--unshare-none", "a b", "$(id)", "", "--")
+    cage = Cage(command, (Mount("/home/ann/skills/pdf", "/skill"),), environment=(("TOKEN", "hush"),))
 
-    words = told(Cage(command))
+    line = arguments(cage, SYSTEM, 9)
 
-    assert ["--", *command] == words[-7:]
+    assert ["/usr/bin/bwrap", "--args", "9", "--", *command] == line
+
+
+@pytest.mark.parametrize(("status", "asked"), [(7, True), (-1, False)])
+def test_the_exit_code_is_told_to_who_asks(status: int, asked: bool) -> None:
+    words = told(status=status)
+
+    assert asked == holds(words, "--json-status-fd", "7")
 
 
 @pytest.mark.parametrize(("network", "apart", "resolver"), [(False, True, False), (True, False, True)])
@@ -114,16 +122,16 @@ def test_files_that_are_given_are_their_owners_to_read_and_nobodys_to_change() -
 
     words = told(cage)
 
-    assert holds(words, "--perms", "0400", "--file", "24", f"{SECRETS}/TOKEN")
-    assert holds(words, "--perms", "0400", "--ro-bind-data", "25", f"{SCRATCH}/in")
-    assert holds(words, "--perms", "0400", "--file", "26", "/skill/a.py")
+    assert holds(words, "--perms", "0400", "--file", "25", f"{SECRETS}/TOKEN")
+    assert holds(words, "--perms", "0400", "--ro-bind-data", "26", f"{SCRATCH}/in")
+    assert holds(words, "--perms", "0400", "--file", "27", "/skill/a.py")
 
 
 @pytest.mark.parametrize(
     "target",
     [
         "/", "", ".", "skill", "//skill", "/a/../etc", "/a/", "/a//b", "/a\0b", "/a/./b", "/\ud800", "/proc", "/proc/sys", "/dev",
-        "/dev/shm", "/sys/fs", "/usr", "/usr/bin", "/usr/lib/x", "/bin", "/lib64/x", "/etc", "/etc/passwd", "/etc/ssl/certs/x",
+        "/dev/shm", "/sys/fs", "/usr", "/usr/bin", "/usr/lib/x", "/bin", "/lib64/x", "/etc", "/etc/passwd", "/etc/services", "/etc/ssl/certs/x",
         "/etc/ssl", "/etc/ld.so.preload", "/home", HOME, SCRATCH, "/tmp", "/var", "/var/tmp/x", "/run", SECRETS, f"{SECRETS}/x",
         "/skill/x",
         "/" + "a" * 5000,
@@ -182,19 +190,18 @@ def test_what_no_system_can_be_told_is_refused(cage: Cage, code: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "GLIBC_TUNABLES", "GCONV_PATH"])
-def test_a_variable_that_acts_on_the_loader_is_never_inherited_by_bubblewrap_itself(name: str) -> None:
+def test_a_variable_that_acts_on_the_loader_is_read_when_bubblewrap_itself_has_started(name: str) -> None:
     cage = Cage(("/bin/true",), environment=((name, "/skill/evil.so"),))
 
-    with pytest.raises(SandboxError) as caught:
-        told(cage, environment=-1)
+    words = variables(cage)
 
-    assert "sandbox-variable" == caught.value.code
-    assert f"--clearenv\0--setenv\0{name}\0/skill/evil.so\0".encode() == variables(cage)
+    assert f"--clearenv\0--setenv\0{name}\0/skill/evil.so\0".encode() == words
+    assert not any(name in word for word in (*told(cage), *arguments(cage, SYSTEM, 9)))
 
 
 def test_a_wrong_number_of_descriptors_is_refused() -> None:
     with pytest.raises(SandboxError) as caught:
-        arguments(TRUE, SYSTEM, Pipes(3, 4, 5, (6,)))
+        options(TRUE, SYSTEM, Pipes(3, 4, 5, (6,)))
 
     assert "sandbox-mount" == caught.value.code
 
@@ -213,7 +220,7 @@ def test_no_value_of_a_variable_and_no_byte_of_a_file_is_ever_in_the_command_lin
         tuple(environment.items()), network=network,
     )  # fmt: skip
 
-    line = "\0".join([*told(cage), *shown(cage)])
+    line = "\0".join([*arguments(cage, SYSTEM, 9), *told(cage), *shown(cage)])
 
     assert "v4lue-" not in line
 
@@ -228,7 +235,7 @@ def test_any_text_is_either_told_or_refused(source: str, target: str, word: str)
     except SandboxError as error:
         words = [error.code]
 
-    assert words[0] in {"/usr/bin/bwrap", "sandbox-mount", "sandbox-command", "sandbox-variable"}
+    assert words[0] in {"--unshare-user", "sandbox-mount", "sandbox-command", "sandbox-variable"}
 
 
 def test_a_cage_is_shown_in_words_without_values() -> None:
@@ -291,15 +298,16 @@ def test_a_real_bubblewrap_takes_the_whole_command_line(tmp_path: Path) -> None:
         ("/bin/sh", "-c", script), (Mount(source, "/skill"),), (Given(f"{SECRETS}/TOKEN", b"hush\n"),),
         (("PATH", "/usr/bin:/bin"), ("PLAIN", "plain")),
     )  # fmt: skip
-    files = tuple(held(one.data) for one in (*texts(cage), *cage.files))
+    files = tuple(held(one.data) for one in (*texts(system), *cage.files))
     block, go = os.pipe()
     inherited = [block, *files, *([skill] if "--ro-bind-fd" in system.options else [])]
-    inherited += [info := held(b""), seccomp := held(program(platform.machine(), network=False)), words := held(variables(cage))]
+    inherited += [info := held(b""), seccomp := held(program(platform.machine(), network=False))]
+    words = options(cage, system, Pipes(info, block, seccomp, files))
+    inherited.append(told := held(variables(cage) + "".join(f"{word}\0" for word in words).encode()))
     os.write(go, b"x")
 
     done = subprocess.run(
-        arguments(cage, system, Pipes(info, block, seccomp, files, environment=words)),
-        env={}, pass_fds=inherited, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
+        arguments(cage, system, told), env={}, pass_fds=inherited, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     for number in {*inherited, skill, go}:
         os.close(number)

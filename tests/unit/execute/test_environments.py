@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import os
+import subprocess
+import sys
+import tarfile
 import threading
 from pathlib import Path
 
@@ -197,3 +201,25 @@ def test_where_nothing_was_ever_built_nothing_is_listed(tmp_path: Path) -> None:
     listed = disk.kept(str(tmp_path / "nothing"))
 
     assert [] == listed
+
+
+def test_the_installer_builds_nothing_even_where_it_is_asked_to(tmp_path: Path) -> None:
+    data = b"raise SystemExit('setup.py was run')\n"
+    with tarfile.open(tmp_path / "tiny-9.0.tar.gz", "w:gz") as file:
+        member = tarfile.TarInfo("tiny-9.0/setup.py")
+        member.size = len(data)
+        file.addfile(member, io.BytesIO(data))
+    cage = install_cage(PYTHON, "/staging", "/final", origin_of(str(tmp_path), None), (), {})
+    program = cage.command[cage.command.index("-c") + 1]
+
+    line = [sys.executable, "-I", "-c", program, "install", "--no-index", f"--find-links={tmp_path}", f"--target={tmp_path}/env", "tiny"]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=False)
+
+    assert (False, True) == (done.returncode == 0, "a package would have to be built" in done.stderr), done
+    assert "setup.py was run" not in done.stdout + done.stderr
+
+
+def test_neither_step_of_an_installation_is_led_to_a_socket() -> None:
+    cages = [bare_cage(PYTHON, "/staging", "/final"), install_cage(PYTHON, "/staging", "/final", origin_of("/srv/wheels", None), (), {})]
+
+    assert [False, False] == [cage.sockets for cage in cages]

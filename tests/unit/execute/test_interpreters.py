@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from metier.errors import RefusedError
-from metier.execute.interpreters import PYTHON_OPTIONS, Interpreter, options_of, prefix_of
+from metier.execute.interpreters import PYTHON_OPTIONS, Interpreter, is_installation, options_of, prefix_of
 from metier.execute.interpreters.env import find
 from metier.runs import Cage, Mount
 
@@ -109,6 +109,7 @@ def test_a_program_of_the_system_needs_no_mount() -> None:
 
 def test_a_program_elsewhere_is_shown_with_its_installation_and_by_its_real_path(tmp_path: Path) -> None:
     real = program(tmp_path / "apps/ruby-3/bin/ruby")
+    (tmp_path / "apps/ruby-3/lib/ruby").mkdir(parents=True)
     (tmp_path / "links").mkdir()
     (tmp_path / "links/ruby").symlink_to(real)
 
@@ -116,6 +117,58 @@ def test_a_program_elsewhere_is_shown_with_its_installation_and_by_its_real_path
 
     folder = str(tmp_path / "apps/ruby-3")
     assert Interpreter((real,), (Mount(folder, folder),)) == found
+
+
+PERL = ("perl5",)
+
+
+@pytest.mark.parametrize(
+    ("names", "libraries", "name", "whole"),
+    [
+        ("bin include lib share", ("python3.11", "pkgconfig"), "python3.11", True),  # pyenv
+        ("bin include lib share BUILD .lock", ("python3.12",), "python3.12", True),  # uv
+        ("bin include lib share CHANGELOG.md LICENSE README.md", ("node_modules",), "node", True),  # nvm, and what it unpacks
+        ("bin compiler_compat conda-meta envs etc lib pkgs shell ssl LICENSE.txt .nonadmin", ("libicu.so", "node_modules"), "node", True),
+        ("bin lib man", PERL, "perl", True),
+        ("bin lib man", PERL, "perl5.38.0", True),
+        ("bin include lib lib64 share", ("R",), "Rscript", True),
+        ("bin etc include lib libexec share LICENSE.md", ("julia", "libjulia.so"), "julia", True),
+        ("bin lib secret-plans", PERL, "perl", False),
+        ("bin lib .ssh", PERL, "perl", False),
+        ("bin lib .git README.md", PERL, "perl", False),
+        ("bin lib pyvenv.cfg include notes.txt", ("python3.11",), "python3", False),
+        ("bin lib var", PERL, "perl", False),
+        ("bin lib README of mine", PERL, "perl", False),
+        ("bin", (), "perl", False),
+        ("bin doc lib share", ("mine", "perlite", "paper"), "perl", False),
+        ("bin doc share", (), "perl", False),
+        ("bin conda-meta notes", (), "perl", False),
+        ("", (), "perl", False),
+    ],
+)
+def test_an_installation_is_known_by_its_names_and_nothing_else_is_one(names: str, libraries: tuple[str, ...], name: str, whole: bool) -> None:
+    found = is_installation(names.split(), libraries, name)
+
+    assert whole == found
+
+
+def test_a_program_among_somebody_s_work_is_shown_without_it(tmp_path: Path) -> None:
+    projects = tmp_path / "home/projects"
+    real = program(projects / "bin/perl")
+    for name in ("plans/next.txt", "lib/perl5/strict.pm", "lib/mine/keys.txt", "lib/libperl.so.5.36", "share/perl/x", "bin/other"):
+        (projects / name).parent.mkdir(parents=True, exist_ok=True)
+        (projects / name).write_text("")
+    (projects / "lib/perl").symlink_to(tmp_path / "home")
+    (projects / "lib/perl-mine").symlink_to("mine")
+    (projects / "lib/perl-gone").symlink_to("perl-away")
+    (projects / "lib/libperl.so").symlink_to("libperl.so.5.36")
+
+    found = find("perl", (), str(projects / "bin"), str(tmp_path / "home"))
+
+    library = str(projects / "lib/libperl.so")
+    shown = [str(projects / name) for name in ("lib/libperl.so.5.36", "lib/perl5", "share/perl")]
+    mounts = (Mount(real, real), Mount(f"{library}.5.36", library), *(Mount(path, path) for path in shown))
+    assert Interpreter((real,), mounts) == found
 
 
 def test_deno_does_not_ask_what_the_sandbox_has_decided(tmp_path: Path) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import re
 
 import pytest
 from hypothesis import given, strategies as st
 
-from metier.execute.output import Cleaner, plain
+from metier.execute.output import Cleaner, hidden, plain
 from metier.secrets.masking import forms_of
 
 TOKEN = "ghp_Ab3/x+y z'q\"0"
-STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u206f\ufff9-\ufffb\U000e0000-\U000e0fff]")
+STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u206f\ufff9-\ufffb\U000e0000-\U000e0fff]|\ufe0f\ufe0f")
 
 
 def cleaned(data: bytes, secrets: dict[str, str] | None = None, size: int = 0) -> str:
@@ -53,6 +54,13 @@ def cleaned(data: bytes, secrets: dict[str, str] | None = None, size: int = 0) -
         ("\x80\x84", "\ufffd\ufffd"),
         ("user\u202e\u2066txt.exe\u2069", "usertxt.exe"),
         ("a\U000e0041\U000e007fb\ufff9c", "abc"),
+        ("ok\ufe04\ufe09\ufe00\ufe0f|\u200b\u200c\u200d|\U000e0149|\u2062\u2063|\u3164\uffa0|\u00ad|\u180e\ufeff", "ok||||||"),
+        ("❤️\u200d🔥 👍🏽 1️⃣", "❤️\u200d🔥 👍🏽 1⃣"),
+        ("❤️\ufe0f\ufe0e\ufe0f\u200d\u200d\ufe0f\u200c\u200b\u200d🔥", "❤️\u200d🔥"),
+        ("می\u200cخ क्\u200dष", "می\u200cخ क्\u200dष"),
+        ("می\u200c\u200c\u200d\u200cخ a\u200cb", "می\u200cخ ab"),
+        ("\ufe0f\u200dx", "x"),
+        ("⠋\u2800⠙", "⠋ ⠙"),
     ],
 )  # fmt: skip
 def test_what_steers_a_terminal_is_removed_or_shown(printed: str, shown: str) -> None:
@@ -98,6 +106,8 @@ def test_every_form_of_a_secret_is_taken_out_even_where_it_straddles_pieces(form
         ({"A": "one\r\ntwo"}, "one\ntwo", "[A]"),
         ({"PASSWORD": "PASSWORD"}, "PASSWORD", "█"),
         ({"A": "[A]█"}, "[A]█[A]", "▉[A]"),
+        ({"A": "secret"}, "s\u200be\ufe0fc\u00adr\u2063et", "[A]"),
+        ({"A": "se\u200bcret"}, "secret se\u200bcret", "[A] [A]"),
         ({"A": "x\udcffyz"}, "-x\ufffdyz-", "-[A]-"),
         ({"A": "0123456789abcdef"}, "0123456789abcde", "[A]"),  # cut off by a limit
         ({"A": "https://token@host"}, "see http", "see http"),
@@ -189,3 +199,24 @@ def test_four_megabytes_of_an_unfinished_sequence_come_to_nothing() -> None:
     shown = cleaned(data, {"A": "xxxxxxxx"}, 4096)
 
     assert "" == shown
+
+
+def test_thousands_of_values_are_taken_out_and_what_resembles_them_is_not() -> None:
+    values = [f"{number:04x}planted{number:04x}" for number in range(4_096)]
+    ready = hidden({}, dict.fromkeys(values, "f"))
+    cleaners = Cleaner(ready), Cleaner(ready)
+    lines = [f"{value} {value[:-1]}! " for value in values]
+
+    shown = [cleaner.feed("".join(lines).encode()) + cleaner.finish() for cleaner in cleaners]
+
+    assert ["".join(f"[f] {value[:-1]}! " for value in values)] * 2 == shown
+
+
+def test_of_many_values_the_first_are_taken_out_in_every_form_and_the_last_as_they_are() -> None:
+    values = [f"{number:05}-sesame-open" for number in range(2_000)]
+    cleaner = Cleaner(hidden({}, dict.fromkeys(values, "f")))
+    first, last = (base64.b64encode(values[place].encode()).decode() for place in (0, -1))
+
+    shown = cleaner.feed(f"{first} {last} {values[-1]}".encode()) + cleaner.finish()
+
+    assert (True, True, True) == (shown.startswith("[f]"), last in shown, shown.endswith(" [f]"))

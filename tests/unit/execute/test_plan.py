@@ -12,12 +12,13 @@ from metier.runs import Bounds, Lent, Mount, Wishes
 from metier.settings import Running
 
 PLAIN, ASKING = Lent(), Wishes(network=True)
-FOLDERS = {"/docs", "/docs/work", "/out", "/home/me/pages"}
+FOLDERS = {"/docs", "/docs/work", "/docs/out", "/out", "/home/me/pages", "/zone"}
 
 
 def place(path: str) -> tuple[str, str]:
-    """Find paths on a made-up machine, on which `~` is /home/me, `/link` leads to /out, and one is in the root folder."""
-    real = normpath("/" + path.replace("~", "/home/me").replace("/link", "/out").lstrip("/"))
+    """Find paths on a made-up machine, on which `~` is /home/me, one is in the root folder, and a `link` leads to `out` beside it."""
+    path = path.replace("~", "/home/me").replace("/link", "/out").replace("/etc/localtime", "/zone")
+    real = normpath("/" + path.lstrip("/"))
     return (real, "") if real in FOLDERS else ("", "it is not there")
 
 
@@ -116,7 +117,21 @@ def test_what_is_not_granted_is_said_with_the_reason(wishes: Wishes, lent: Lent,
         (Wishes(writes=("/link",)), PLAIN, Running(writes=("/out",)), (Mount("/out", "/out", writable=True),)),
         (Wishes(), Lent(reads=("/docs",)), NEVER, (Mount("/docs", "/docs"),)),
         (Wishes(), Lent(writes=("/out",)), NEVER, (Mount("/out", "/out", writable=True),)),
-        (Wishes(), Lent(reads=("/out",), writes=("/link",)), NEVER, (Mount("/out", "/out", writable=True),)),
+        (Wishes(), Lent(writes=("/link",)), NEVER, (Mount("/out", "/link", writable=True), Mount("/out", "/out", writable=True))),
+        (Wishes(), Lent(reads=("/out",), writes=("/link",)), NEVER, (Mount("/out", "/link", True), Mount("/out", "/out", True))),
+        (Wishes(), Lent(reads=("/docs", "/docs/link")), NEVER, (Mount("/docs", "/docs"), Mount("/docs/out", "/docs/out"))),
+        (Wishes(), Lent(reads=("/etc/localtime",)), NEVER, (Mount("/zone", "/zone"),)),
+        (
+            Wishes(),
+            Lent(reads=("docs",), writes=("docs/work",)),
+            NEVER,
+            (
+                Mount("/docs", "/docs"),
+                Mount("/docs/work", "/docs/work", True),
+                Mount("/docs", "/scratch/docs"),
+                Mount("/docs/work", "/scratch/docs/work", True),
+            ),
+        ),
         (Wishes(writes=("/out",)), Lent(reads=("/out",)), Running(writes=("/out",)), (Mount("/out", "/out", writable=True),)),
         (Wishes(writes=("/out",)), Lent(reads=("/out",)), NEVER, (Mount("/out", "/out"),)),
         (Wishes(reads=("docs",)), PLAIN, Running(reads=("/docs",)), (Mount("/docs", "/docs"),)),
@@ -151,7 +166,7 @@ def test_what_the_caller_lends_and_what_is_not_there_stands_against_the_run(lent
     ("path", "seen"),
     [
         ("form.pdf", "/scratch/form.pdf"), ("./a/../form.pdf", "/scratch/form.pdf"), ("a/b", "/scratch/a/b"), ("..x", "/scratch/..x"),
-        ("/docs", "/real"), ("~/docs", "/real"), ("..", "/real"), ("../docs", "/real"), ("a/../../docs", "/real"), (".", "/real"),
+        ("/docs", "/docs"), ("/docs/./work/", "/docs/work"), ("//docs", "/docs"), ("~/docs", "/real"), ("..", "/real"), ("../docs", "/real"), ("a/../../docs", "/real"), (".", "/real"),
     ],
 )  # fmt: skip
 def test_what_the_caller_names_from_where_they_are_a_script_names_alike(path: str, seen: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import subprocess
 import sys
 import threading
@@ -18,6 +19,7 @@ from fakes.ordinary import as_ordinary, open_folder
 
 from metier.errors import SandboxError
 from metier.execute.cgroup import disk as groups
+from metier.execute.layers.proc import working
 from metier.execute.proc import Bubblewrap
 from metier.runs import MIB, Bounds, Cage, Ended, Mount, never
 
@@ -375,6 +377,7 @@ def test_two_runs_at_once_do_not_mix() -> None:
 
 def test_a_run_dies_with_the_process_that_started_it(mark: str) -> None:
     code = f"""
+from metier.execute.layers.proc import working
 from metier.execute.proc import Bubblewrap
 from metier.runs import Cage
 Bubblewrap().run(Cage(("/bin/sh", "-c", "echo up; sleep 600; : {mark}")), lambda name, data: print(data, flush=True))
@@ -404,6 +407,18 @@ def test_the_layers_tell_what_was_found_by_trying() -> None:
     assert ["bubblewrap", "user namespace", "seccomp", "landlock", "rlimits", "cgroup", "watchdog"] == list(layers)
     assert all(layer.active for layer in layers.values() if layer.needed)
     assert all(layer.detail for layer in layers.values())
+
+
+def test_what_was_missing_is_looked_for_again() -> None:
+    def tried() -> list[bool]:
+        working.cache_clear()
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))  # no pipe can be made
+        first = Bubblewrap().layers()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        return [all(layer.active for layer in layers if layer.needed) for layers in (first, Bubblewrap().layers())]
+
+    assert [False, True] == as_ordinary(tried)
 
 
 def test_the_layers_of_an_ordinary_user_are_complete_without_a_control_group() -> None:

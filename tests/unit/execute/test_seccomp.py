@@ -144,6 +144,8 @@ PARTLY = [
     ("memfd_create", (), UNKNOWN),
     ("memfd_secret", (), UNKNOWN),
     ("shmget", (), UNKNOWN),
+    ("vmsplice", (), UNKNOWN),
+    ("io_setup", (), UNKNOWN),
     ("personality", (0xFFFFFFFF,), ALLOW),
     ("personality", (0,), ALLOW),
     ("personality", (0x40000,), REFUSED),
@@ -185,7 +187,12 @@ PARTLY = [
     *(("socket", (2, 1, protocol), ALLOW) for protocol in (0, 6, 17)),
     *(("socket", (2, 1, protocol), REFUSED) for protocol in (33, 132, 262)),
     ("socketpair", (1, 1, 0), ALLOW),
+    ("socketpair", (1, 2, 0), ALLOW),
     ("socketpair", (30, 1, 0), NO_FAMILY),
+    # SO_SNDBUF and SO_RCVBUF of a socket itself, SO_SNDBUFFORCE, SO_RCVBUFFORCE; SO_REUSEADDR, and a number that means another thing to TCP
+    *(("setsockopt", (3, 1, option, 0x7FFE_0000_1000, 4), DONE) for option in (7, 8, GARBAGE | 7)),
+    *(("setsockopt", (3, 1, option, 0x7FFE_0000_1000, 4), REFUSED) for option in (32, 33)),
+    *(("setsockopt", (3, level, option, 0x7FFE_0000_1000, 4), ALLOW) for level, option in ((1, 2), (6, 7), (6, 8), (0, 8))),
     # the limit of core dumps is only said to be changed, and can be asked for; a pointer's low half may be all zeros
     ("setrlimit", (4, 0x7FFE_0000_1000), DONE),
     ("setrlimit", (7, 0x7FFE_0000_1000), ALLOW),
@@ -225,10 +232,22 @@ def test_netlink_comes_with_the_network_and_unix_sockets_can_be_left_out(
     assert [expected, expected] == answers
 
 
-def test_pairs_of_sockets_stay_where_unix_sockets_are_left_out() -> None:
-    result = answer(X86, "socketpair", 1, 1, 0, network=True, sockets=False)
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [(1, ALLOW), (5, ALLOW), (1 | 0x80800, ALLOW), (GARBAGE | 5, ALLOW), *((kind, REFUSED) for kind in (0, 2, 3, 4, 6, 2 | 0x80000, GARBAGE | 3, 0x12))],
+)
+@pytest.mark.parametrize("network", [False, True])
+def test_only_pairs_that_stay_pairs_are_left_where_unix_sockets_are_left_out(kind: int, expected: int, network: bool) -> None:
+    answers = [answer(machine, "socketpair", 1, kind, 0, network=network, sockets=False) for machine in (X86, ARM)]
 
-    assert ALLOW == result
+    assert [expected, expected] == answers
+
+
+@pytest.mark.parametrize(("protocol", "expected"), [(0, ALLOW), (1, REFUSED), (6, REFUSED), (16, REFUSED), (17, REFUSED), (58, REFUSED)])
+def test_of_netlink_only_addresses_and_routes_come_with_the_network(protocol: int, expected: int) -> None:
+    answers = [answer(machine, "socket", 16, 3, protocol, network=True) for machine in (X86, ARM)]
+
+    assert [expected, expected] == answers
 
 
 @pytest.mark.parametrize("machine", ["riscv64", "i686", "armv7l", "", "X86_64"])

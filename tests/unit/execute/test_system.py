@@ -78,3 +78,4 @@ def test_this_machine_is_surveyed() -> None:
     assert system.version >= (0, 7)
     assert all(os.path.exists(path) for path, _aim in (*system.roots, *system.etc))
     assert "/etc/ssl" not in dict(system.etc)
+    assert [(one.target, Path(one.target).read_bytes()) for one in system.texts] == [(one.target, one.data) for one in system.texts]

@@ -33,6 +33,20 @@ def test_the_digest_is_that_of_the_library(home: Home, tmp_path: Path, skill: Wr
     assert copy.data["SKILL.md"] == copy.data["link.md"]
 
 
+def test_links_that_lead_around_or_out_mean_nothing(home: Home, tmp_path: Path, skill: Writer) -> None:
+    folder = skill("skills/pdf")
+    (folder / "sub").mkdir()
+    (folder / "sub/a.md").write_text("a")
+    for name, aim in {"loop": ".", "sub/up": "..", "ring": "knot", "knot": "ring", "out": "../pdf", "gone": "none", "real": "sub"}.items():
+        (folder / name).symlink_to(aim)
+    library = metier.open(env=home.env, cwd=tmp_path, roots=[str(tmp_path / "skills")])
+
+    copy = copy_of(library.resolve("pdf"))
+
+    assert ["SKILL.md", "real/a.md", "sub/a.md"] == [one.path for one in copy.files]
+    assert ("real", "sub") == copy.folders
+
+
 def test_what_is_no_file_keeps_a_skill_from_being_served(home: Home, tmp_path: Path, skill: Writer) -> None:
     os.mkfifo(skill("skills/pdf") / "pipe")
     library = metier.open(env=home.env, cwd=tmp_path, roots=[str(tmp_path / "skills")])

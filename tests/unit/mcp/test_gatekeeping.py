@@ -125,6 +125,22 @@ def test_beyond_this_machine_a_server_is_called_by_what_it_was_bound_to(bound: s
     assert expected == status(asked(host=host), gate)
 
 
+@pytest.mark.parametrize(("host", "origin", "expected"), [
+    ("mcp.example.com", None, 200),
+    ("MCP.example.com:443", "https://mcp.example.com", 200),
+    ("127.0.0.1:7331", "https://mcp.example.com:8443", 200),
+    ("mcp.example.com", "https://other.example.com", 403),
+    ("mcp.example.com", "https://127.0.0.1:7331", 403),
+    ("other.example.com", None, 421),
+])  # fmt: skip
+def test_a_name_that_the_user_gave_is_that_of_a_proxy_with_a_port_and_scheme_of_its_own(
+    host: str, origin: str | None, expected: int
+) -> None:  # fmt: skip
+    gate = gatekeeping.gate_of("127.0.0.1", 7331, TOKEN, ("mcp.example.com",))
+
+    assert expected == status(asked(host=host, origin=origin), gate)
+
+
 def test_without_a_port_the_usual_one_is_meant() -> None:
     gate = gatekeeping.gate_of("127.0.0.1", 80, TOKEN)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,8 +12,8 @@ from conformance.folders import write
 from fakes.scripted import kept, library_of
 
 from metier.copies import disk as copies
-from metier.errors import IntegrityError, RefusedError
-from metier.running import cages, planning, scripts
+from metier.errors import IntegrityError, RefusedError, UsageError
+from metier.running import cages, planning, scripts, telling
 from metier.runs import HOME, SCRATCH, SKILL, Given, Lent, Mount
 
 KEY = "required_environment_variables: [STORM_KEY]\n"
@@ -99,7 +102,29 @@ def test_the_keys_in_a_credential_file_are_taken_out_of_the_output(tmp_path: Pat
 
     ran = scripts.run(library, "pdf")
 
-    assert f"ada has [{HOME}/.config/storm/token.json:1]\n" == ran.output
+    assert f"ada has [{HOME}/.config/storm/token.json]\n" == ran.output
+
+
+def test_every_value_of_a_long_file_is_kept_out_up_to_a_bound_and_more_than_that_is_said(tmp_path: Path) -> None:
+    values = [f"planted-{number:05}" for number in range(telling.MOST_VALUES + 1)]
+    write(tmp_path / "home" / "token.json", json.dumps({"tokens": values}))
+    library = library_of(tmp_path, fields="required_credential_files: [token.json]\n")
+    kept(library).out = " ".join(values[1:]).encode()
+
+    ran = scripts.run(library, "pdf")
+
+    assert {f"[{HOME}/token.json]"} == set(ran.output.split())
+    assert [f"of the {len(values) + 1:,} values in the files that it is lent, 4,096 are kept out of its output"] == library.warnings
+
+
+def test_bytes_as_they_are_are_not_for_runs_with_files_of_the_user_s(tmp_path: Path) -> None:
+    write(tmp_path / "home" / "token.json", '{"token": "planted-91cd"}')
+    library = library_of(tmp_path, fields="required_credential_files: [token.json]\n")
+
+    with pytest.raises(UsageError) as refused:
+        scripts.run(library, "pdf", ears=scripts.Ears(raw=lambda _stream, _data: None))
+
+    assert ("leave --raw out", []) == (refused.value.hint, kept(library).cages)
 
 
 def test_a_credential_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
@@ -156,3 +181,73 @@ def test_without_a_sandbox_a_script_is_told_where_things_really_are(tmp_path: Pa
     variables = dict(cage.environment)
     assert (str(tmp_path / "home"), cage.command[-1]) == (variables["HOME"], f"{variables['SKILL_DIR']}/scripts/hello.py")
     assert variables["SKILL_DIR"].startswith(f"{library.data}/{copies.FOLDER}/")
+
+
+# --- what a script is told, and what it is handed
+
+
+@pytest.mark.parametrize(
+    ("lent", "told", "said"),
+    [
+        (Lent(), False, False),
+        (Lent(reads=(".",)), True, False),
+        (Lent(writes=(".",)), True, True),
+        (Lent(writes=("..",)), True, True),
+        (Lent(writes=("out",)), False, False),
+    ],
+)
+def test_a_script_is_told_where_the_caller_s_folder_is_and_the_caller_that_it_starts_elsewhere(
+    tmp_path: Path, lent: Lent, told: bool, said: bool
+) -> None:
+    write(tmp_path / "work" / "here" / "out" / "x")
+    library = library_of(tmp_path)
+    library.cwd = str(tmp_path / "work" / "here")
+
+    scripts.run(library, "pdf", wish=scripts.Wish(lent=lent))
+
+    (cage,) = kept(library).cages
+    note = f"it starts in /scratch, which is gone afterwards; your folder is at {library.cwd}, as METIER_CWD tells it"
+    assert (library.cwd if told else "", note if said else "") == (dict(cage.environment)["METIER_CWD"], cages.left_behind(cage))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["a", "b\0c"], "argument 2 holds a NUL, which no argument can"),
+        (["x" * 3_000_000], "argument 1 has 3,000,000 bytes, and one has at most 131,071"),
+        (["ü" * 65_536], "argument 1 has 131,072 bytes, and one has at most 131,071"),
+        (["\ud800"], "argument 1 holds half a character, which no argument can"),
+        (["x" * 100_000] * 100, "its arguments and variables have 10,0"),
+    ],
+)
+def test_an_argument_that_no_program_can_be_given_is_named_before_anything_runs(
+    tmp_path: Path, arguments: list[str], said: str
+) -> None:  # fmt: skip
+    library = library_of(tmp_path)
+
+    with pytest.raises(UsageError) as refused:
+        scripts.run(library, "pdf", "", arguments)
+
+    assert (said, []) == (refused.value.message[: len(said)], kept(library).cages)
+    assert "put what is long into a file and lend that, or give it on standard input" == refused.value.hint
+
+
+@pytest.mark.bubblewrap
+def test_what_is_just_not_too_long_is_handed_over(tmp_path: Path) -> None:
+    library = library_of(tmp_path, {"scripts/hello.sh": 'echo "${#1} $#"\n'}, env={"PATH": os.environ["PATH"]})
+    library.sandbox = None
+
+    ran = scripts.run(library, "pdf", "", ["x" * 131_071] * 10)
+
+    assert (0, "131071 10\n") == (ran.code, ran.output)
+
+
+@pytest.mark.parametrize("name", ["python", "python3", f"python3.{sys.version_info.minor}"])
+def test_packages_are_declared_to_python_by_any_of_its_names(tmp_path: Path, name: str) -> None:
+    text = f'#!/usr/bin/env {name}\n# /// script\n# dependencies = ["tiny"]\n# ///\n'
+    library = library_of(tmp_path, {"scripts/hello": text}, config=f'run.interpreters = ["{name}"]\n')
+
+    with pytest.raises(RefusedError) as refused:
+        scripts.run(library, "pdf", "scripts/hello")
+
+    assert ("dependencies-ask", []) == (refused.value.code, kept(library).cages)

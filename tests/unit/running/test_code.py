@@ -117,6 +117,19 @@ def test_a_sandbox_that_fails_is_an_error_and_no_result(tmp_path: Path) -> None:
     assert ("run", "failed") == (library.audit_tail(1)[0]["event"], library.audit_tail(1)[0]["outcome"])
 
 
+@pytest.mark.parametrize(("error", "code_"), [(KeyboardInterrupt(), 130), (SystemExit(143), 143), (SandboxError("broken"), 125)])
+def test_a_call_that_is_broken_off_is_an_event_with_time_and_code_too(tmp_path: Path, error: BaseException, code_: int) -> None:
+    library = library_of(tmp_path, {"count.py": RUN}, box=KeptSandbox(error=error))
+
+    with pytest.raises(type(error)):
+        code.call(library, "count", "x")
+
+    event = library.audit_tail(1)[0]
+    details = event["details"]
+    assert ("failed", type(error).__name__, code_) == (event["outcome"], details["error"], details["exit_code"])
+    assert (True, True) == (details["seconds"] >= 0, details["policy"]["sandboxed"])
+
+
 def test_uses_are_counted(tmp_path: Path) -> None:
     library = library_of(tmp_path, {"count.py": RUN}, box=answering())
     code.call(library, "count", "x")

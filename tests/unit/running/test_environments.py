@@ -7,7 +7,7 @@ import os
 import tarfile
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from fakes.cage import KeptSandbox
@@ -57,7 +57,7 @@ def outcomes(library: Library) -> list[tuple[str, str]]:
 @pytest.mark.parametrize("text", ["print(1)\n", script(), script(requires=">=3.8")])
 def test_a_script_without_packages_needs_no_environment(place: Place, text: str) -> None:
     with place.open() as m:
-        found = environments.planned(m, text), environments.ready(m, text, consent=False), environments.in_words(m, text)
+        found = environments.planned(m, text), environments.ready(m, text, consent=False), environments.in_words(environments.planned(m, text))
 
     assert (None, None, []) == found
     assert [] == place.box.cages
@@ -103,6 +103,16 @@ def test_the_order_of_packages_makes_no_other_environment(place: Place) -> None:
     assert 1 == len(keys)
 
 
+def test_packages_for_another_python_than_metier_s_own_are_refused(place: Place) -> None:
+    with place.open("allow", None) as m:
+        wanted = environments.planned(m, script("tiny"), "python3.99")
+        free = environments.planned(m, script(requires=">=3.99"), "python3.99")
+        with pytest.raises(RefusedError, match=r"run by python3\.99"):
+            environments.ready(m, script("tiny"), "python3.99", consent=True)
+
+    assert ("refused", None) == (wanted.state if wanted else "", free)
+
+
 @pytest.mark.parametrize(
     ("text", "dependencies", "packages_from", "word"),
     [
@@ -121,7 +131,7 @@ def test_what_may_not_be_installed_is_refused_and_noted(place: Place, text: str,
         wanted = environments.planned(m, text)
         with pytest.raises(RefusedError) as raised:
             environments.ready(m, text, consent=True)
-        noted, words = outcomes(m), environments.in_words(m, text)
+        noted, words = outcomes(m), environments.in_words(environments.planned(m, text))
 
     assert wanted is not None
     assert ("refused", "dependencies", True) == (wanted.state, raised.value.code, word in raised.value.message)
@@ -205,14 +215,15 @@ def test_what_nobody_used_is_swept(place: Place) -> None:
     assert ["install", "cached"] == left
 
 
-def wheel(folder: Path) -> None:
-    """Write a package of one line, ready-made."""
-    info = "tiny-1.2.dist-info"
-    with zipfile.ZipFile(folder / "tiny-1.2-py3-none-any.whl", "w") as file:
-        file.writestr("tiny.py", "VALUE = 42\n")
-        file.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.2\n")
+def wheel(folder: Path, name: str = "tiny", needs: str = "") -> None:
+    """Write a package of one line, ready-made; it may need another."""
+    info = f"{name}-1.2.dist-info"
+    with zipfile.ZipFile(folder / f"{name}-1.2-py3-none-any.whl", "w") as file:
+        file.writestr(f"{name}.py", "VALUE = 42\n")
+        more = f"Provides-Extra: more\nRequires-Dist: {needs}\n" if needs else ""
+        file.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.2\n{more}")
         file.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        file.writestr(f"{info}/RECORD", f"tiny.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
+        file.writestr(f"{info}/RECORD", f"{name}.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
 
 
 def source(folder: Path) -> None:
@@ -241,3 +252,47 @@ def test_a_real_package_is_installed_and_imported_by_a_script_that_can_only_read
 
     assert f"42 {own.mounts[0].target}\n30\n" == b"".join(heard).decode()
     assert 0 == ended.code
+
+
+@pytest.mark.bubblewrap
+def test_a_package_that_names_an_address_of_its_own_is_not_followed(place: Place) -> None:
+    needs = "tiny @ file:///wheels/tiny-9.0.tar.gz ; extra == 'more'"
+    wheel(place.wheels)
+    wheel(place.wheels, "leads", needs)
+    source(place.wheels)
+
+    with place.open("allow") as m:
+        m.sandbox = None
+        with pytest.raises(SourceError) as raised:
+            environments.ready(m, script("leads[more]"), consent=False)
+        wanted = environments.planned(m, script("leads[more]"))
+
+    assert wanted is not None
+    assert ("dependencies-failed", "install") == (raised.value.code, wanted.state)
+    assert "tiny would come from an address that a package names itself: file:///wheels/tiny-9.0.tar.gz" in raised.value.message
+    assert "setup.py was run" not in str(raised.value.details)
+
+
+class Strange(KeptSandbox):
+    """Installs a package with the note that an installer leaves beside what came by an address."""
+
+    def run(self, cage: Cage, *given: Any, **named: Any) -> Ended:
+        """Leave the note."""
+        place = next(Path(mount.source) for mount in cage.mounts if mount.writable)
+        note = place / "lib/python3.11/site-packages/tiny-1.2.dist-info/direct_url.json"
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.write_text("{}")
+        return super().run(cage, *given, **named)
+
+
+def test_an_environment_with_a_package_that_came_by_an_address_is_removed(place: Place) -> None:
+    place.box = Strange()
+
+    with place.open("allow") as m:
+        with pytest.raises(SourceError) as raised:
+            environments.ready(m, script("tiny"), consent=False)
+        wanted, noted, left = environments.planned(m, script("tiny")), outcomes(m), environments.sweep(m, days=0, dry_run=True)
+
+    assert wanted is not None
+    assert ("dependencies-failed", "install", [("environment", "failed")], []) == (raised.value.code, wanted.state, noted, left)
+    assert "tiny-1.2 came by an address of its own" in raised.value.message

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from fakes.cage import KeptSandbox
 from fakes.runner import KeptRunner
 from fakes.scripted import library_of
 
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
 
 KEY = "required_environment_variables: [STORM_KEY]\n"
 VALUE = "planted-91cd"
+
+
+def whole(text: str) -> tuple[str, bool]:
+    """Show all of it."""
+    return text, False
 
 
 class Telling(KeptRunner):
@@ -41,11 +47,21 @@ class Telling(KeptRunner):
 def test_a_host_gets_the_skill_s_own_values_and_shows_none_of_them(tmp_path: Path, code: int, outcome: str) -> None:
     library, runner = library_of(tmp_path, fields=KEY, env={"STORM_KEY": VALUE, "OTHER_KEY": "other"}), Telling(code)
 
-    found = hosted.run(library, runner, library.resolve("pdf"), "scripts/hello.py", ["a b"], str.upper)
+    found = hosted.run(library, runner, library.resolve("pdf"), "scripts/hello.py", ["a b"], whole)
 
     event = next(iter(library.audit_tail()))
-    assert ((code, "{'STORM_KEY': '[STORM_KEY]'}"), outcome, code) == (found, event["outcome"], event["details"]["exit_code"])
+    details = event["details"]
+    assert ((code, "{'STORM_KEY': '[STORM_KEY]'}", False), outcome, code) == (found, event["outcome"], details["exit_code"])
+    assert ({"sandboxed": False, "runner": "host", "variables": ["STORM_KEY"]}, True) == (details["policy"], details["seconds"] >= 0)
     assert [("pdf", "scripts/hello.py", ("a b",), {"STORM_KEY": VALUE})] == runner.ran
+
+
+def test_a_host_s_own_runner_needs_no_sandbox_of_metier_s(tmp_path: Path) -> None:
+    library, runner = library_of(tmp_path, box=KeptSandbox(working=False)), Telling()
+
+    found = hosted.run(library, runner, library.resolve("pdf"), "scripts/hello.py", [], whole)
+
+    assert (False, 0, 1) == (library.plan_run("pdf").allowed, found[0], len(runner.ran))
 
 
 @pytest.mark.parametrize(("level", "fields", "code"), [("community", "", "ask"), ("trusted", KEY, "refused")])
@@ -53,7 +69,7 @@ def test_a_host_runs_nothing_that_may_not_run(tmp_path: Path, level: str, fields
     library, runner = library_of(tmp_path, level=level, fields=fields), Telling()
 
     with pytest.raises(RefusedError) as refused:
-        hosted.run(library, runner, library.resolve("pdf"), "scripts/hello.py", [], str)
+        hosted.run(library, runner, library.resolve("pdf"), "scripts/hello.py", [], whole)
 
     assert (code, [], True) == (refused.value.code, runner.ran, bool(refused.value.details["reasons"]))
 
@@ -62,7 +78,9 @@ def test_a_runner_that_fails_is_noted_without_its_words(tmp_path: Path) -> None:
     library = library_of(tmp_path)
 
     with pytest.raises(ValueError, match=VALUE):
-        hosted.run(library, Telling(error=ValueError(VALUE)), library.resolve("pdf"), "scripts/hello.py", [], str)
+        hosted.run(library, Telling(error=ValueError(VALUE)), library.resolve("pdf"), "scripts/hello.py", [], whole)
 
     event = next(iter(library.audit_tail()))
-    assert ("failed", "ValueError", False) == (event["outcome"], event["details"]["error"], VALUE in str(event))
+    details = event["details"]
+    assert ("failed", "ValueError", False) == (event["outcome"], details["error"], VALUE in str(event))
+    assert (2, True, "host") == (details["exit_code"], details["seconds"] >= 0, details["policy"]["runner"])

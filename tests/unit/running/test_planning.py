@@ -56,7 +56,21 @@ def test_a_path_is_lent_where_it_really_lies(tmp_path: Path) -> None:
 
     place = planning.place_for(library)
 
-    assert [(str(real), "")] * 2 == [place("docs/a.txt"), place("~/docs/a.txt")]
+    assert (str(real), "") == place("~/docs/a.txt")
+    assert ("", f"a link on the way leads elsewhere, to {real}: lend that, if it is what you mean") == place("docs/a.txt")
+
+
+def test_a_link_that_stays_in_its_folder_is_followed(tmp_path: Path) -> None:
+    library = library_of(tmp_path)
+    real = tmp_path / "project" / "v2" / "a.txt"
+    real.parent.mkdir(parents=True)
+    real.write_text("")
+    os.symlink("v2", tmp_path / "project" / "current")
+    os.symlink("current/a.txt", tmp_path / "project" / "newest")
+
+    place = planning.place_for(library)
+
+    assert [(str(real), "")] * 2 == [place("current/a.txt"), place("newest")]
 
 
 @pytest.mark.parametrize(

@@ -216,6 +216,25 @@ def test_without_a_sandbox_it_runs_only_where_configuration_and_call_both_say_so
 
     ran = scripts.run(library, "pdf", wish=Wish(unsandboxed=True))
 
-    event = next(iter(library.audit_tail()))
+    events = [one for one in library.audit_tail() if one["event"] == "run"]
     assert (0, "hello\n", False, []) == (ran.code, ran.output, ran.sandboxed, kept(library).cages)
-    assert event["details"]["policy"]["sandboxed"] is False
+    assert [("started", False), ("done", False)] == [(one["outcome"], one["details"]["policy"]["sandboxed"]) for one in events]
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (KeyboardInterrupt(), 130), (SystemExit(143), 143), (BrokenPipeError(), 141), (SandboxError("broken"), 125), (OSError(), 2),
+        (SystemExit(), 0), (SystemExit("words"), 1),
+    ],
+)  # fmt: skip
+def test_a_run_that_is_broken_off_is_an_event_with_time_and_code_too(tmp_path: Path, error: BaseException, code: int) -> None:
+    library = library_of(tmp_path, box=KeptSandbox(error=error))
+
+    with pytest.raises(type(error)):
+        scripts.run(library, "pdf")
+
+    (event,) = (one for one in library.audit_tail() if one["event"] == "run")
+    details = event["details"]
+    assert ("failed", type(error).__name__, code) == (event["outcome"], details["error"], details["exit_code"])
+    assert (True, True) == (details["seconds"] >= 0, details["policy"]["sandboxed"])

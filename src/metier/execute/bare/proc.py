@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import signal
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from metier.runs import Cage
 
 _PATIENCE = 10.0
+_PARENT_DEATH = 1
+"""PR_SET_PDEATHSIG."""
 
 
 class Unsandboxed:
@@ -81,12 +84,13 @@ class Loose:
             self._process = subprocess.Popen(  # noqa: S603 - one argument is one argument; no shell reads them
                 self._cage.command, stdin=stdin, stdout=stdout, stderr=stderr, cwd=self._folder, start_new_session=True,
                 pass_fds=(self._report,) if self._report >= 0 else (), env={**dict(self._cage.environment), **reporting},
+                preexec_fn=_first_of_all(self._group),  # noqa: PLW1509 - a few system calls, and no lock that another thread may hold
             )  # fmt: skip
             self._ended = self._ends.process(self._process.pid)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, subprocess.SubprocessError) as error:
             raise SandboxError(f"{self._cage.command[0]} cannot be started: {error}", code="no-program") from error
         if self._group is not None:
-            self._group.join(self._process.pid)
+            self._group.join(self._process.pid)  # it is in already; whether it could, only its own side knows
         hold(self._process.pid, self._cage.bounds, apart=False)
         self._ends.shut(*self._theirs, *((self._report,) if self._report >= 0 else ()))
         return self._ended
@@ -119,3 +123,19 @@ class Loose:
         except subprocess.TimeoutExpired as error:
             raise SandboxError("the program cannot be ended: the kernel does not let go of it", code="sandbox") from error
         self.code = code if code >= 0 else 128 - code
+
+
+def _first_of_all(group: Group | None) -> Callable[[], None]:
+    """Give what a new process does before anything else: join its group, so that nothing it starts is ever outside.
+
+    And ask to be killed when the thread that started it is gone, however that ended. What it has started by then is not killed.
+    """
+    prctl, parent = ctypes.CDLL(None).prctl, os.getpid()
+
+    def prepare() -> None:
+        if prctl(_PARENT_DEATH, ctypes.c_ulong(signal.SIGKILL)) or os.getppid() != parent:  # which may be gone by now
+            os._exit(KILLED)
+        if group is not None:
+            group.join(os.getpid())
+
+    return prepare

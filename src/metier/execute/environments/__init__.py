@@ -34,9 +34,27 @@ wheels = [wheel for place in places if place for wheel in sorted(glob.glob(glob.
 if not wheels:
     sys.exit("ensurepip is here, but not the pip that belongs to it")
 sys.path.insert(0, wheels[0])
+from pip._vendor.packaging.requirements import Requirement
+starts = {"subprocess.Popen", "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.spawn", "os.system", "pty.spawn"}
+read = Requirement.__init__
+def checked(self, text):
+    read(self, text)
+    if self.url and (self.marker is None or self.marker.evaluate({"extra": ""})):
+        raise PermissionError(self.name + " would come from an address that a package names itself: " + self.url)
+def watched(event, _arguments):
+    if event in starts:
+        raise PermissionError("a package would have to be built, or be fetched by another program; only wheels are installed")
+Requirement.__init__ = checked
+sys.addaudithook(watched)
 runpy.run_module("pip", run_name="__main__", alter_sys=True)
 """
-"""Runs the pip that comes with Python from where it lies: to put it into each environment would take longer than all the rest."""
+"""Runs the pip that comes with Python from where it lies: to put it into each environment would take longer than all the rest.
+
+pip's own word for wheels alone does not hold for what a package names by its address, so no address is followed and no program is
+started: pip builds nothing but by another process.
+"""
+_RECIPE = "2"
+"""How environments are built: what was built in another way is not used any more."""
 _INSTALL = ("install", "--only-binary=:all:", "--no-input", "--disable-pip-version-check", "--no-cache-dir",
             "--progress-bar=off", "--root-user-action=ignore", "--no-warn-script-location", "--no-color")  # fmt: skip
 _ADDRESS = re.compile(r"https://(?:([^\s/@?#]+)@)?([^\s/@?#]+)(/[^\s?#]*)?")
@@ -81,14 +99,15 @@ def origin_of(text: str, home: str | None) -> Origin:
 
 def key_of(build: str, python: str, origin: Origin, dependencies: Sequence[str]) -> str:
     """Name an environment by all that makes it what it is."""
-    parts = (python, build, origin.shown, *sorted(dependencies))
+    parts = (_RECIPE, python, build, origin.shown, *sorted(dependencies))
     return sha256("".join(f"{len(part)}:{part}" for part in parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def bare_cage(python: Interpreter, staging: str, final: str) -> Cage:
     """Give the cage in which an empty environment is made; it needs no network."""
     command = (python.command[0], "-I", "-m", "venv", "--without-pip", final)
-    return Cage(command, (*python.mounts, Mount(staging, final, writable=True)), environment=tuple(_FIXED.items()), bounds=BOUNDS)
+    mounts = (*python.mounts, Mount(staging, final, writable=True))
+    return Cage(command, mounts, environment=tuple(_FIXED.items()), bounds=BOUNDS, sockets=False)
 
 
 def install_cage(
@@ -106,7 +125,7 @@ def install_cage(
     else:
         variables |= {name: env[name] for name in PROXIES if env.get(name)} | {"PIP_INDEX_URL": origin.address}
     command = (f"{final}/bin/python", "-I", "-c", _PIP, *_INSTALL, *where, "--", *dependencies)
-    return Cage(command, mounts, environment=tuple(variables.items()), network=not origin.folder, bounds=BOUNDS)
+    return Cage(command, mounts, environment=tuple(variables.items()), network=not origin.folder, bounds=BOUNDS, sockets=False)
 
 
 def passwords(cage: Cage) -> dict[str, str]:

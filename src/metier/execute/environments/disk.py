@@ -6,6 +6,7 @@ installed could have written it, and its time is when the environment was last u
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import shutil
@@ -62,6 +63,11 @@ class Building:
         self.root, self.key = root, key
         self.staging = f"{root}/{_NEW}{key}"
         self.env = f"{self.staging}/env"
+
+    def strangers(self) -> list[str]:
+        """List the packages that came by an address of their own: the installer leaves a note beside each."""
+        notes = glob.glob(f"{glob.escape(self.env)}/lib*/*/site-packages/*.dist-info/direct_url.json", include_hidden=True)
+        return sorted({os.path.basename(os.path.dirname(note)).removesuffix(".dist-info") for note in notes})
 
     def finish(self, facts: Mapping[str, object]) -> None:
         """Put what was built where it belongs, in one step; it is on the disk then."""

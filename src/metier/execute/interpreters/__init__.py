@@ -36,6 +36,22 @@ TOGETHER = ("/home/linuxbrew/.linuxbrew",)
 """Folders whose programs need libraries from all over them."""
 SHIMS = frozenset({"asdf", "mise", "proto-shim", "rtx", "snap", "volta-shim"})
 """Programs that go by many names and pick a version; what they pick from is not there inside."""
+SHARED_PARTS = ("Cellar", "opt", "bin", "lib", "libexec", "share", "etc/openssl@3", "etc/ca-certificates")
+"""What is shown of such a folder. Not all of it: what services keep lies there too (`var`, `etc`)."""
+INSTALLED = frozenset({
+    "bin", "sbin", "lib", "lib32", "lib64", "libexec", "include", "share", "man", "doc", "docs", "html", "ssl", "etc", "site",
+    "support",
+})  # fmt: skip
+"""What installers put at the top of an installation."""
+_LEAFLET = re.compile(
+    r"(?:LICEN[CS]E|COPYING|COPYRIGHT|NOTICE|README|CHANGELOG|CHANGES|NEWS|AUTHORS|VERSION|BUILD|\.lock)(?:[.-][\w.-]{1,24})?"
+)
+"""And the texts that come with it."""
+CONDA = "conda-meta"
+"""The folder by which conda knows what it has made; its packages put all kinds of names beside it."""
+LIBRARIES = ("lib", "lib64", "share")
+MOST_NAMES = 10_000
+"""No more names of a folder are looked at; a large conda has some thousands of libraries."""
 MOST_OPTIONS, MOST_OPTION = 8, 128
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 
@@ -57,6 +73,11 @@ def is_name(name: str) -> bool:
 def is_python(name: str, version: tuple[int, ...]) -> bool:
     """Tell whether the interpreter that metier itself runs on is meant."""
     return name in PYTHONS or name == f"python{version[0]}.{version[1]}"
+
+
+def is_some_python(name: str) -> bool:
+    """Tell whether a Python is meant, of whatever version: a script's packages concern that alone."""
+    return name in PYTHONS or re.fullmatch(r"python3\.[0-9]+", name) is not None
 
 
 def options_of(head: bytes, name: str) -> tuple[str, ...]:
@@ -107,6 +128,30 @@ def prefix_of(program: str, home: str, private: Iterable[str] = ()) -> str:
         or (home and prefix.rpartition("/")[0] == home and prefix.rpartition("/")[2].startswith("."))
     )
     return "" if too_much else prefix
+
+
+def is_installation(names: Iterable[str], libraries: Iterable[str], program: str) -> bool:
+    """Tell whether a prefix holds an installation of a program and nothing else, by the names in it and in its libraries' folders.
+
+    A folder in which somebody keeps their work may have a `bin` as well. So every name must be an installer's, and something of
+    this program must be among the libraries.
+    """
+    found = frozenset(names)
+    installed = CONDA in found or all(name in INSTALLED or _LEAFLET.fullmatch(name) for name in found)
+    return installed and any(belongs(name, program) for name in libraries)
+
+
+def belongs(name: str, program: str) -> bool:
+    """Tell by its name whether something in a folder of libraries is a program's: `lib/perl5`, `lib/libruby.so`, `share/lua`."""
+    match = _STEM.match(program)
+    stem = _STEMS.get(program, match[0] if match else program)
+    plain = name.removeprefix("lib")
+    return plain.startswith(stem) and not plain[len(stem) : len(stem) + 1].isalpha()
+
+
+_STEM = re.compile(r"[A-Za-z]+")
+_STEMS = {"Rscript": "R"}
+"""Programs whose libraries go by another name."""
 
 
 def inside(path: str, folder: str) -> bool:

@@ -5,10 +5,27 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from metier.errors import RefusedError
-from metier.execute.interpreters import KNOWN, PYTHON_OPTIONS, SHIMS, Interpreter, inside, is_name, is_python, is_system, prefix_of
+from metier.execute.interpreters import (
+    KNOWN,
+    LIBRARIES,
+    MOST_NAMES,
+    PYTHON_OPTIONS,
+    SHARED_PARTS,
+    SHIMS,
+    TOGETHER,
+    Interpreter,
+    belongs,
+    inside,
+    is_installation,
+    is_name,
+    is_python,
+    is_system,
+    prefix_of,
+)
 from metier.runs import Mount
 
 if TYPE_CHECKING:
@@ -56,7 +73,8 @@ def _own_python(home: str, data: str) -> Interpreter:
     if is_system(real):
         return Interpreter((real, *PYTHON_OPTIONS), ())
     prefix = prefix_of(real, home, (data,))
-    paths = [prefix] if prefix else list(_parts_of_python(real))
+    whole = _is_whole(prefix, real)
+    paths = [mount.source for mount in _parts_of(prefix, real)] if whole else list(_parts_of_python(real))
     # Where the standard library lies apart from the program, it is needed as well.
     library = os.path.realpath(sysconfig.get_path("stdlib", vars=_BASE))
     if not is_system(library) and not any(inside(library, one) for one in paths):
@@ -98,9 +116,47 @@ def _is_program(real: str, candidate: str, *, named: bool) -> bool:
 def _at(candidate: str, real: str, words: tuple[str, ...], places: tuple[str, str]) -> Interpreter:
     if is_system(candidate) and is_system(real):
         return Interpreter((candidate, *words), ())  # by the name it was asked for: some programs are several
-    prefix = "" if is_system(real) else prefix_of(real, places[0], places[1:])
-    mount = () if is_system(real) else (Mount(prefix or real, prefix or real),)
-    return Interpreter((real, *words), mount)
+    mounts = () if is_system(real) else tuple(_parts_of(prefix_of(real, places[0], places[1:]), real))
+    return Interpreter((real, *words), mounts)
+
+
+def _parts_of(prefix: str, program: str) -> Iterator[Mount]:
+    """Give what is shown of where a program lies: an installation whole; of any other folder the program and what is named so."""
+    if prefix in TOGETHER:
+        parts = (f"{prefix}/{name}" for name in SHARED_PARTS)
+        yield from (Mount(part, part) for part in parts if os.path.realpath(part) == part and os.path.exists(part))
+    elif _is_whole(prefix, program):
+        yield Mount(prefix, prefix)
+    else:
+        yield Mount(program, program)
+        yield from _own_libraries(prefix, os.path.basename(program))
+
+
+def _is_whole(prefix: str, program: str) -> bool:
+    """Tell whether a prefix is shown as it is."""
+    if not prefix or prefix in TOGETHER:
+        return bool(prefix)
+    libraries = [name for folder in LIBRARIES for name in _names(f"{prefix}/{folder}")]
+    names = _names(prefix)
+    return 0 < len(names) < MOST_NAMES and is_installation(names, libraries, os.path.basename(program))
+
+
+def _own_libraries(prefix: str, name: str) -> Iterator[Mount]:
+    for place in [f"{prefix}/{folder}" for folder in LIBRARIES if prefix and not os.path.islink(f"{prefix}/{folder}")]:
+        for path in [f"{place}/{one}" for one in _names(place) if belongs(one, name)]:
+            real = os.path.realpath(path)
+            # Another name of what lies beside it (`libruby.so.3.2`) is shown; any other link may lead anywhere.
+            if os.path.dirname(real) == place and belongs(os.path.basename(real), name) and os.path.exists(real):
+                yield Mount(real, path)
+
+
+def _names(folder: str) -> list[str]:
+    """List a folder, up to a number of names; nothing where it cannot be listed."""
+    try:
+        with os.scandir(folder) as found:
+            return sorted(entry.name for entry in islice(found, MOST_NAMES))
+    except OSError:
+        return []
 
 
 def _shown(name: str) -> str:

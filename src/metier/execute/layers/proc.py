@@ -16,9 +16,32 @@ _PROBE = ("/bin/sh", "-c", 'while read -r line; do echo "$line"; done < /proc/se
 _DELEGATE = "start metier with `systemd-run --user --scope`, or as a service of yours, where control groups are delegated to users"
 
 
-@lru_cache(maxsize=1)
+class _BrokenError(Exception):
+    """Something is missing, this time: the layers say what."""
+
+    def __init__(self, layers: tuple[Layer, ...]) -> None:
+        super().__init__()
+        self.layers = layers
+
+
 def probed() -> tuple[Layer, ...]:
-    """Give every layer, the outermost first."""
+    """Give every layer, the outermost first. Only what works is kept in mind: what is missing may be there the next time."""
+    try:
+        return working()
+    except _BrokenError as broken:
+        return broken.layers
+
+
+@lru_cache(maxsize=1)
+def working() -> tuple[Layer, ...]:
+    """Give every layer of a sandbox that works."""
+    layers = _layers()
+    if any(one.needed and not one.active for one in layers):
+        raise _BrokenError(layers)
+    return layers
+
+
+def _layers() -> tuple[Layer, ...]:
     try:
         system = survey()
     except SandboxError as error:

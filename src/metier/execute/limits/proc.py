@@ -16,6 +16,8 @@ SPARE = 8
 """How many tasks the kernel allows beyond the limit, so that the watchdog sees that it was crossed and says so."""
 OWN = 1
 """bubblewrap's own process inside."""
+ONE_ARGUMENT, _ALL = 131_071, 131_072
+"""Bytes that the kernel takes in one argument, and in all of them on any system."""
 COUNTED_APART = (5, 14)
 """Since this kernel a user namespace counts its own tasks; before, all of the user's on the whole machine were counted."""
 
@@ -32,6 +34,14 @@ def hold(pid: int, bounds: Bounds, *, apart: bool = True) -> bool:
     except (OSError, ValueError, OverflowError) as error:
         raise SandboxError(f"the limits of the run cannot be set: {error}", code="sandbox-limits") from error
     return True
+
+
+def all_arguments() -> int:
+    """Give how many bytes arguments and variables may have together; a pointer to each counts as well."""
+    try:
+        return max(os.sysconf("SC_ARG_MAX"), _ALL)
+    except (OSError, ValueError):
+        return _ALL
 
 
 def counts_tasks() -> bool:

@@ -9,7 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from metier.errors import SandboxError
-from metier.execute.bubblewrap import ETC_NAMES, PROC_NAMES, RESOLVER, ROOT_NAMES, System
+from metier.execute.bubblewrap import ETC_NAMES, ETC_TEXTS, PROC_NAMES, RESOLVER, ROOT_NAMES, System
+from metier.runs import Given
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,6 +21,9 @@ _INSTALL = (
 )
 _NEEDED = ("--unshare-user", "--seccomp", "--info-fd", "--block-fd", "--perms", "--size", "--remount-ro", "--die-with-parent")
 """Options without which a sandbox would be less than it says: a folder without a size is the machine's memory."""
+
+_TEXT = 128 * 1024
+"""How long a text of /etc may be that is copied."""
 
 
 def survey() -> System:
@@ -36,7 +40,7 @@ def survey() -> System:
     return System(
         bwrap, version, bool(found.st_mode & stat.S_ISUID), options,
         tuple(_present(ROOT_NAMES)), tuple(_present((*ETC_NAMES, RESOLVER))),
-        tuple(path for path in PROC_NAMES if os.access(path, os.R_OK)),
+        tuple(path for path in PROC_NAMES if os.access(path, os.R_OK)), tuple(_read(ETC_TEXTS)),
     )  # fmt: skip
 
 
@@ -78,6 +82,18 @@ def _said(bwrap: str, option: str) -> str:
     except (OSError, subprocess.SubprocessError) as error:
         raise SandboxError(f"{bwrap} cannot be started: {error}", code="no-sandbox", hint=_INSTALL) from error
     return (done.stdout + done.stderr).decode("utf-8", "replace")
+
+
+def _read(names: Iterable[str]) -> Iterable[Given]:
+    """Read the texts that are there; one that is longer than any of its kind is left away."""
+    for path in names:
+        try:
+            with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
+                data = file.read(_TEXT + 1)
+        except OSError:
+            continue
+        if len(data) <= _TEXT:
+            yield Given(path, data)
 
 
 def _present(names: Iterable[str]) -> Iterable[tuple[str, str]]:

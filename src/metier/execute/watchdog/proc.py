@@ -9,7 +9,7 @@ import os
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.execute.limits.proc import OWN
+from metier.execute.limits.proc import OPEN_FILES, OWN
 from metier.runs import HOME, SCRATCH
 
 if TYPE_CHECKING:
@@ -56,10 +56,11 @@ def exceeded(pid: int, bounds: Bounds, *, tasks: bool = True, memory: bool = Tru
 def beside(pid: int, *, network: bool) -> int:
     """Give the memory that the kernel itself holds for a sandbox: for its files, however empty, and for what waits in its sockets.
 
-    The size of a folder limits only what is in its files. Sockets are counted by network, so not those of who shares the machine's.
+    The size of a folder limits only what is in its files. The kernel counts sockets by network; of who shares the machine's, those
+    are counted that a process has open.
     """
     files = sum(_files(f"/proc/{pid}/root{folder}") for folder in _FOLDERS)
-    return files * FILE_BYTES + (0 if network else _sockets(pid)) * SOCKET_BYTES
+    return files * FILE_BYTES + (_held_sockets(pid) if network else _sockets(pid)) * SOCKET_BYTES
 
 
 def _files(folder: str) -> int:
@@ -76,6 +77,33 @@ def _sockets(pid: int) -> int:
             return int(file.readline().split()[2])
     except (OSError, ValueError, IndexError):
         return 0
+
+
+def _held_sockets(pid: int) -> int:
+    """Count the sockets that a process and all below it have open, each once. Every thread may have descriptors of its own."""
+    seen: set[str] = set()
+    hidden = 0
+    for task in (task for one in _descent(pid) for task in _tasks(one)):
+        try:
+            seen.update(_open_sockets(f"{task}/fd"))
+        except PermissionError:
+            # One that has ended, or a program that nobody may read: whatever that was handed, it is no more than it can have open.
+            hidden += OPEN_FILES if _RESIDENT in _status(task) else 0
+    return len(seen) + hidden
+
+
+def _open_sockets(folder: str) -> Iterator[str]:
+    try:
+        numbers = os.listdir(folder)
+    except (FileNotFoundError, ProcessLookupError):  # it ended while it was looked at
+        return
+    for number in numbers:
+        try:
+            aim = os.readlink(f"{folder}/{number}")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if aim.startswith("socket:"):
+            yield aim
 
 
 def descendants(pid: int) -> list[int]:
@@ -129,11 +157,15 @@ def _taken(pid: int) -> Taken:
 
 def _speaker(pid: int) -> str:
     """Give the thread that tells of a process's memory: the first one may have ended, and then says nothing for the others."""
+    return next((task for task in _tasks(pid) if _RESIDENT in _status(task)), f"/proc/{pid}")
+
+
+def _tasks(pid: int) -> list[str]:
+    """Give the folders of a process's threads."""
     try:
-        tasks = [f"/proc/{pid}/task/{task}" for task in os.listdir(f"/proc/{pid}/task")]
+        return [f"/proc/{pid}/task/{task}" for task in os.listdir(f"/proc/{pid}/task")]
     except OSError:
-        tasks = []
-    return next((task for task in tasks if _RESIDENT in _status(task)), f"/proc/{pid}")
+        return []
 
 
 def _status(folder: str) -> dict[bytes, int]:

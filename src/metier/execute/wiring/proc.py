@@ -6,8 +6,9 @@ import os
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from metier.errors import SandboxError
 from metier.execute import seccomp
-from metier.execute.bubblewrap import HELD, Pipes, arguments, check, texts, variables
+from metier.execute.bubblewrap import HELD, Pipes, arguments, check, options, texts, variables
 from metier.execute.stream.proc import Wires
 
 if TYPE_CHECKING:
@@ -52,22 +53,31 @@ def wire(ends: Ends, cage: Cage, system: System, *, sockets: bool) -> Wired:
     if cage.reports:
         cage = cage._replace(environment=(*cage.environment, (REPORT, str(report_in))))
     held = tuple(_held(ends, cage, system))
-    given = tuple(ends.text(one.data) for one in (*texts(cage), *cage.files))
+    given = tuple(ends.text(one.data) for one in (*texts(system), *cage.files))
     filtering = ends.text(_filter(cage.network, sockets))
-    pipes = Pipes(info_in, block, filtering, given, report_in, ends.text(variables(cage)))
-    command = arguments(cage._replace(mounts=held), system, pipes)
-    command[1:1] = ["--json-status-fd", str(status_in)]
-    inherited = (info_in, status_in, block, filtering, pipes.environment, *given, *((report_in,) if cage.reports else ()))
+    pipes = Pipes(info_in, block, filtering, given, status_in, report_in)
+    told = ends.text(variables(cage) + _packed(options(cage._replace(mounts=held), system, pipes)))
+    command = arguments(cage, system, told)
+    inherited = (info_in, status_in, block, filtering, told, *given, *((report_in,) if cage.reports else ()))
     lent = tuple(int(one.source.removeprefix(HELD)) for one in held if one.source.startswith(HELD))
     return Wired(command, stdin, stdout, stderr, (*inherited, *lent), info, status, release, Wires(into, out, err, report))
 
 
+def _packed(words: list[str]) -> bytes:
+    """Spell words as this machine spells its paths, each with an end."""
+    try:
+        return b"".join(os.fsencode(word) + b"\0" for word in words)
+    except UnicodeEncodeError as error:
+        raise SandboxError(f"bubblewrap cannot be told: {error}", code="sandbox") from error
+
+
 def _held(ends: Ends, cage: Cage, system: System) -> Iterator[Mount]:
     """Hold on to what is mounted, where bubblewrap can be handed that. Another would leave the descriptor to the program."""
+    # What is seen where it lies was named by its real path, wherever else it is seen.
+    real = {mount.source for mount in cage.mounts if mount.source == mount.target}
     for mount in cage.mounts:
         option = "--bind-fd" if mount.writable else "--ro-bind-fd"
-        # What is seen where it lies was named by its real path.
-        number = ends.place(mount.source, real=mount.source == mount.target)
+        number = ends.place(mount.source, real=mount.source in real)
         yield mount._replace(source=f"{HELD}{number}") if option in system.options else mount
 
 
