@@ -35,6 +35,8 @@ MOST_GONE = 3
 """A segment of which one in so many documents is gone is written anew."""
 MOST_VECTORS = 1024
 """Skills whose vectors are kept together: making so many takes a while, and is not to be done again after an interruption."""
+RESTS = 8
+"""After so many questions the memory is let go of into which files were read: they are read again at next to no cost."""
 _TRIES = 5
 """How often the manifest is read again because a file that it named had been replaced meanwhile."""
 
@@ -90,6 +92,7 @@ class Embedded:
         self.place = place
         self._open: Opened | None = None
         self._model = ""
+        self._queries = 0
         self._seen: tuple[Part, ...] | None = ()
 
     # --- asking
@@ -125,7 +128,9 @@ class Embedded:
     def query(self, asked: Asked) -> Sequence[Candidate]:
         """Give the skills that may fit, each once, with what speaks for each; those come first for which the words say most."""
         found = self._asked(lambda index: index.query(asked, self._model))
-        self.place.rest()  # in the end the whole index would stay in memory, and reading it again costs next to nothing
+        self._queries += 1
+        if self._queries % RESTS == 0:  # in the end the whole index would stay in memory
+            self.place.rest()
         return found
 
     def likeness(self, paths: Sequence[str]) -> Floats:

@@ -88,6 +88,23 @@ def features(signals: Mapping[str, float], phrase: str = "", seen: Reading | Non
     return found
 
 
+_UNREAD = {vectors: tuple((name, PARTS[name], weight, name in WORDY) for name, weight in WEIGHTS[vectors, False].items())
+           for vectors in (False, True)}  # fmt: skip
+
+
+def unread(signals: Mapping[str, float], *, vectors: bool) -> Scored:
+    """Weigh what an engine says of a skill whose passages were not read, as `scored` does its `features`, in half the time.
+
+    Of hundreds of candidates all are weighed, and few get any further.
+    """
+    asked, why = signals.get("asked", 0.0) or 1.0, dict.fromkeys(ALWAYS, 0.0)
+    for name, part, weight, is_share in _UNREAD[vectors]:
+        value = signals.get(name)
+        if value:
+            why[part] += weight * (value / asked if is_share else value)
+    return Scored(total(why), why)
+
+
 def scored(found: Mapping[str, float], *, vectors: bool, read: bool) -> Scored:
     """Weigh the features of a skill."""
     why = dict.fromkeys(ALWAYS, 0.0)

@@ -100,6 +100,8 @@ def doc(name: str, description: str, body: str) -> Doc:
 
 def _has_letters(text: str) -> bool:
     """Tell whether there are letters that are not ASCII: a dash or a picture is none. Bytes are dropped faster than characters."""
+    if text.isascii():
+        return False
     rest = text.encode("utf-8", "replace").translate(None, _ASCII)
     return any(char.isalnum() for char in set(rest.decode("utf-8")))
 

@@ -118,7 +118,9 @@ class _Pool:
                 one = self._evidence(path, signals.get(path, {}))
                 self.evidence[path] = one
                 if fusion.fits(one.signals, one.phrase):
-                    self.first[path] = fusion.scored(self.features(path), vectors=self.means, read=False)
+                    plain = one.seen and not one.phrase
+                    self.first[path] = (fusion.unread(one.signals, vectors=self.means) if plain
+                                        else fusion.scored(self.features(path), vectors=self.means, read=False))  # fmt: skip
         self.copies = self._copies()
         return self._in_order(copies[0] for copies in self.copies.values())[:KEPT], len(found) >= limit
 

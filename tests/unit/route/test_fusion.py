@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, strategies as st
 
 from metier.route import fusion
-from metier.route.fusion import ALWAYS, ENGINE, PARTS, READ, WEIGHTS, Scored, features, fits, is_empty, joined, on_one_scale, scored
+from metier.route.fusion import (
+    ALWAYS,
+    ENGINE,
+    PARTS,
+    READ,
+    WEIGHTS,
+    Scored,
+    features,
+    fits,
+    is_empty,
+    joined,
+    on_one_scale,
+    scored,
+    unread,
+)
 from metier.route.second import Reading
 
 SIGNALS = {"name": 2.0, "description": 3.0, "tags": 1.0, "headings": 1.0, "body": 4.0, "coverage": 0.5, "vector": 0.4, "asked": 2.0}
@@ -138,3 +153,9 @@ def test_scores_that_are_not_above_nothing_stay(scores: dict[str, float]) -> Non
     given = {path: of(score) for path, score in scores.items()}
 
     assert given == on_one_scale(given)
+
+
+@pytest.mark.parametrize("vectors", [False, True])
+@given(signals=st.dictionaries(st.sampled_from((*ENGINE, "asked")), st.floats(0, 50)))
+def test_what_was_not_read_is_weighed_as_its_features_are(vectors: bool, signals: dict[str, float]) -> None:
+    assert scored(features(signals), vectors=vectors, read=False) == unread(signals, vectors=vectors)
