@@ -17,7 +17,7 @@ from metier.disclose.wire import plain
 from metier.errors import MetierError, NotFoundError, RefusedError, UsageError
 from metier.model import Body, Card, Needs
 from metier.resolve.needs import helps_with, lacks, never_given, readiness_of
-from metier.standard.names import nearest, one_line
+from metier.standard.names import encodable, nearest, one_line
 from metier.standard.needs import read_needs
 from metier.trust.boundary import escaped
 
@@ -68,7 +68,7 @@ def run_script(library: Library, name: str, script: str, args: list[str], how: M
 
 def _answered(answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     try:
-        return _encodable({"success": True, **answer()})  # type: ignore[no-any-return]
+        return sayable({"success": True, **answer()})  # type: ignore[no-any-return]
     except MetierError as error:
         return {"success": False, "error": _short(error.as_dict())}
     except Exception:  # noqa: BLE001 - what is wrong inside metier or the host is no business of a model's
@@ -97,7 +97,7 @@ def _short(value: Any, depth: int = 0) -> Any:
 
 def _words(text: str) -> str:
     """Give a stranger's words as they may stand in a prompt."""
-    return _encodable(escaped(text))  # type: ignore[no-any-return]
+    return encodable(escaped(text))
 
 
 def _safe(value: Any) -> Any:
@@ -109,13 +109,13 @@ def _safe(value: Any) -> Any:
     return [_safe(item) for item in value] if isinstance(value, list) else value
 
 
-def _encodable(value: Any) -> Any:
-    """Replace what UTF-8 cannot say: a file's name may hold half a character."""
+def sayable(value: Any) -> Any:
+    """Replace what UTF-8 cannot say, at every depth: a file's name may hold half a character."""
     if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-8", "backslashreplace").decode()
+        return encodable(value)
     if isinstance(value, dict):
-        return {_encodable(key): _encodable(item) for key, item in value.items()}
-    return [_encodable(item) for item in value] if isinstance(value, list) else value
+        return {encodable(key): sayable(item) for key, item in value.items()}
+    return [sayable(item) for item in value] if isinstance(value, list) else value
 
 
 # --- which skills there are
@@ -145,7 +145,7 @@ def _row(card: Card) -> dict[str, Any]:
 
 def _page(rows: list[dict[str, Any]], cursor: str) -> tuple[list[dict[str, Any]], str]:
     """Give as many rows as a page has room for, from the cursor on, and the cursor of the next page."""
-    texts = [json.dumps(_encodable(row)) for row in rows]
+    texts = [json.dumps(sayable(row)) for row in rows]
     mark = pages.fingerprint("\n".join(texts).encode())
     start = end = pages.place_in(cursor, mark, len(rows))
     room = ROOM

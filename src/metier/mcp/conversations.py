@@ -42,7 +42,7 @@ class Conversation:
         self.loaded: OrderedDict[str, Revision] = OrderedDict()
         self.named: set[str] = set()
         """Paths of the skills that a person asked for by a prompt."""
-        self._paths: dict[str, str] = {}
+        self._paths: OrderedDict[str, str] = OrderedDict()
         """What each name meant when it was loaded."""
 
     def take(self, name: str, revision: Revision) -> Revision | None:
@@ -51,9 +51,10 @@ class Conversation:
         before = self.loaded.pop(path, None) or self.under(name)
         self.loaded[path] = revision
         self._paths[name] = path
-        while len(self.loaded) > MOST_SKILLS:
-            gone, _revision = self.loaded.popitem(last=False)
-            self._paths = {one: at for one, at in self._paths.items() if at != gone}
+        self._paths.move_to_end(name)
+        for kept in (self.loaded, self._paths):
+            while len(kept) > MOST_SKILLS:
+                kept.popitem(last=False)
         return before
 
     def under(self, name: str) -> Revision | None:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
-from metier.mcp.searching import encodable
-from metier.standard.names import one_line
+from metier.standard.names import encodable, one_line
 
 if TYPE_CHECKING:
     from metier.errors import MetierError

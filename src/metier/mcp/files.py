@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from metier.mcp import asking, faults, uris
 from metier.mcp.rules import Refusal
-from metier.mcp.searching import encodable
 from metier.mcp.uris import MAIN, MANIFEST, uri_of
+from metier.standard.names import encodable
 
 if TYPE_CHECKING:
     from metier.mcp.copies import Listed

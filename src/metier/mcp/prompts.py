@@ -15,9 +15,8 @@ from metier.expanding.loading import Call, begin, load
 from metier.mcp import asking, faults, rules
 from metier.mcp.conversations import Revision
 from metier.mcp.copies import copy_of
-from metier.mcp.searching import encodable
 from metier.mcp.stock import EDITIONS
-from metier.standard.names import one_line
+from metier.standard.names import encodable, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

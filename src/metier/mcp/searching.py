@@ -13,7 +13,7 @@ from metier.routing import POOL, WHILE_WAITING
 from metier.routing.ranking import ranked
 from metier.routing.upkeep import current, forget
 from metier.routing.wish import task_of
-from metier.standard.names import one_line
+from metier.standard.names import encodable, one_line
 from metier.trust.boundary import escaped
 from metier.wanted import Asked
 
@@ -97,8 +97,3 @@ def row(card: Card) -> dict[str, Any]:
     if card.readiness != "available":
         told["readiness"] = card.readiness
     return {key: encodable(value) for key, value in told.items()}
-
-
-def encodable(text: str) -> str:
-    """Replace what UTF-8 cannot say: a name may hold half a character."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()

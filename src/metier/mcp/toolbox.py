@@ -19,9 +19,10 @@ from metier.execute import acts
 from metier.mcp import asking, rules
 from metier.mcp.conversations import Revision
 from metier.mcp.copies import copy_of
-from metier.mcp.searching import Search, encodable
+from metier.mcp.searching import Search
 from metier.running.asked import Manner
 from metier.skillfile import folder_name
+from metier.standard.names import encodable
 from metier.trust.boundary import disclosed, escaped
 
 if TYPE_CHECKING:
@@ -154,7 +155,7 @@ class Toolbox:
                      "setup_hint": f"on the machine itself the user can run: metier setup {escaped(loaded.name)}"}  # fmt: skip
         held = None if copy.fault else copy._replace(data={})
         revision = Revision(card, loaded.digest or "", held, loaded.level, self.stock.now().terms)
-        return _Given(standing, _plain(told), revision, loaded.tokens)
+        return _Given(standing, tools.sayable(told), revision, loaded.tokens)
 
     def _loaded(
         self, name: str, path: str, given: _Given, talk: Conversation | None, *, counted: bool = True
@@ -190,7 +191,7 @@ class Toolbox:
         self.stock.count(card.path, "read", len(data) // 4)
         told = {"name": escaped(card.name), "file": escaped(relative), "size": listed.size, "sha256": listed.sha256,
                 "path": escaped(listed.place)}  # fmt: skip
-        return answered(_plain({**told, **_content(card, data, cursor, revision.level)}))
+        return answered(tools.sayable({**told, **_content(card, data, cursor, revision.level)}))
 
     def _meant(self, name: str, talk: Conversation | None) -> tuple[Card, Revision | None]:
         """Give the skill that a name means in this conversation: what was loaded under it, for as long as nobody forbids that.
@@ -301,12 +302,3 @@ def _safe(value: Any, depth: int = 0) -> Any:
     if isinstance(value, (list, tuple)) and depth < 4:
         return [_safe(item, depth + 1) for item in value[:100]]
     return value if isinstance(value, (bool, int, float)) else None
-
-
-def _plain(value: Any) -> Any:
-    """Replace what UTF-8 cannot say, at every depth."""
-    if isinstance(value, str):
-        return encodable(value)
-    if isinstance(value, dict):
-        return {encodable(key): _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list) else value

@@ -37,6 +37,11 @@ def slug(name: str) -> str:
     return "-".join(filter(None, (_NOT_SLUG.sub("", word) for word in words)))
 
 
+def encodable(text: str) -> str:
+    """Replace what UTF-8 cannot say: a name may hold half a character."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
 def lookup_key(name: str) -> str:
     """Give the form under which a name is looked up; two spellings of one name share it. Never shown."""
     return one_line(_folded(name)).replace("_", "-").replace(" ", "-")
