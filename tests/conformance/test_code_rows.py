@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import select
 import socket
@@ -303,3 +304,13 @@ def test_a_skill_that_is_gone_is_not_called_from_memory(tmp_path: Path) -> None:
 
     assert ("done: y", "not-found") == (first.result, refused.code)
     assert "x" not in sys.modules
+
+
+def test_a_call_in_metier_s_own_process_is_noted_down_before_it_is_made(tmp_path: Path) -> None:
+    ending = "def run(task):\n    raise SystemExit(3)\n"
+    library = library_of(tmp_path, {"x.py": ending}, 'run.in_process = ["trusted"]\n')
+
+    with contextlib.suppress(SystemExit):
+        code.call(library, "x", "y")
+
+    assert "started" == next(event["outcome"] for event in library.audit_tail(9) if event["event"] == "run")

@@ -235,6 +235,25 @@ def test_output_is_cleaned_and_raw_bytes_are_not(place: Place, run: Callable[...
     assert "\x1b[31mred\x07\n" == run("pdf", "--raw").out
 
 
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)])
+def test_nothing_raw_comes_of_a_script_that_is_lent_a_file_of_keys(place: Place, run: Callable[..., Answer], dry: tuple[str, ...]) -> None:
+    scripts(place, {"scripts/a.sh": "true\n"}, fields="required_credential_files: [creds/key]\n")
+    (place.home / "creds").mkdir()
+    (place.home / "creds/key").write_text("s3cr3t-value")
+
+    answer = run("pdf", "--raw", *dry)
+
+    assert (2, "leave --raw out") == (answer.code, answer.err.rpartition("hint: ")[2].strip())
+
+
+def test_a_script_that_is_not_there_is_all_that_is_wrong_with_a_run(place: Place, run: Callable[..., Answer]) -> None:
+    scripts(place, {"scripts/a.sh": "true\n"})
+
+    answer = run("pdf", "scripts/nope.sh", "--dry-run")
+
+    assert (1, False) == (answer.code, "no program to run" in answer.out)
+
+
 def test_packages_from_a_folder_are_there_after_a_yes(place: Place, run: Callable[..., Answer]) -> None:
     info = "tiny-1.2.dist-info"
     (place.base / "wheels").mkdir()

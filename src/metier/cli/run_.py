@@ -79,7 +79,8 @@ def _script(m: Library, path: str, script: str, arguments: list[str], values: Va
     seen = m.preview_run(path, script, arguments, **lent, unsandboxed=bool(values["unsandboxed"]))
     if values["act"]:
         raise UsageError(f"--act is for code skills; '{seen.plan.name}' is none", hint="leave it out: --yes agrees to a script")
-    if values["raw"] and seen.plan.environment:  # nobody is shown or asked for what will not be
+    secret = seen.plan.environment or any(file.there for file in seen.plan.files)
+    if values["raw"] and secret:  # nobody is shown or asked for what will not be
         raise UsageError("it is lent secrets, so its output is cleaned", hint="leave --raw out")
     if values["dry_run"]:
         return shown(seen, values)

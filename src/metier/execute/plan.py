@@ -56,12 +56,15 @@ def read_wishes(words: Iterable[Any]) -> Wishes:
     return Wishes(network, tuple(reads), tuple(writes), tuple(unknown))
 
 
-def allowance(wishes: Wishes, lent: Lent, policy: Running, level: Trust, place: Place) -> Allowance:
+def allowance(
+    wishes: Wishes, lent: Lent, policy: Running, level: Trust, place: Place, lend: Place | None = None
+) -> Allowance:  # fmt: skip
     """Decide what a run is granted.
 
     A path that the caller names is lent because they name it. A path that the skill names needs the user's configuration, and
     so does the network, or a yes to this run; but that yes goes no further than what the skill declares. A skill does without what
-    it is not granted; what the caller lends and what cannot be lent is `unmet`, because they count on it.
+    it is not granted; what the caller lends and what cannot be lent is `unmet`, because they count on it. `lend` finds what the
+    caller names, where that is stricter than `place`.
     """
     refused = [f"'{word}' is no permission that metier knows" for word in wishes.unknown]
     network = _network(wishes, lent, policy, level, refused)
@@ -70,7 +73,7 @@ def allowance(wishes: Wishes, lent: Lent, policy: Running, level: Trust, place: 
     asked = (*((path, False, policy.reads) for path in wishes.reads), *((path, True, policy.writes) for path in wishes.writes),
              *((path, False, None) for path in lent.reads), *((path, True, None) for path in lent.writes))  # fmt: skip
     for path, writable, allowed in asked:
-        real, why = place(path)
+        real, why = (lend or place if allowed is None else place)(path)
         if not why and allowed is not None and not _inside(real, allowed, place):
             why = "the user's configuration does not allow it"
         if why:

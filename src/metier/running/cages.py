@@ -9,7 +9,7 @@ from metier import preparing
 from metier.copies import disk as copies
 from metier.discover import disk
 from metier.errors import IntegrityError, RefusedError, UsageError
-from metier.execute.interpreters import env as interpreters, inside, is_some_python, options_of
+from metier.execute.interpreters import env as interpreters, inside, is_python, is_some_python, options_of
 from metier.execute.limits.proc import ONE_ARGUMENT, all_arguments
 from metier.running import environments, telling
 from metier.running.planning import declared
@@ -118,9 +118,17 @@ def caged(library: Library, planned: Planned, digest: str, *, consent: bool, bar
     cage = Cage(
         (*command, script, *plan.arguments), (Mount(copy, SKILL), *mounts, *planned.granted.mounts),
         (*files, *credentials), tuple({**base, **variables}.items()), SCRATCH, planned.granted.network,
-        planned.granted.bounds, sockets=not (mounts or planned.granted.mounts),
+        planned.granted.bounds, sockets=may_connect(plan.interpreter, found.mounts, planned.granted.mounts),
     )  # fmt: skip
     return Lending(together(cage), values, _telling(library, credentials))
+
+
+def may_connect(interpreter: str, needed: Sequence[Mount], lent: Sequence[Mount]) -> bool:
+    """Tell whether a run may use sockets by their place: not where it sees a folder in which one of the user's may lie.
+
+    In the installation of metier's own Python lies none, and `multiprocessing` needs them.
+    """
+    return not lent and (not needed or is_python(interpreter, interpreters.python_version()))
 
 
 def secrets(values: Mapping[str, str], *, as_files: bool) -> tuple[dict[str, str], tuple[Given, ...]]:

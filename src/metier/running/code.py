@@ -107,6 +107,7 @@ def _made(library: Library, noted: _Noted, asked: Call, lent: Lent, ears: Ears) 
         seconds = lent.seconds or library.settings.run.seconds
         noted = noted._replace(policy={"sandboxed": False, "in_process": True, "seconds": seconds})
         make = partial(_here, library, admitted, asked, seconds)
+        _record(library, "started", noted, dispatch=asked.dispatch)  # it may end metier itself
     else:
         values = preparing.environment_of(library, card.path)
         lending = skillcages.caged(library, admitted, asked, lent, values)

@@ -86,7 +86,7 @@ def _started(library: Library, card: Card, script: str, arguments: Sequence[str]
         against.append("there is no place to copy the skill to first: set METIER_HOME or HOME")
     if bare:
         against += _allowed_bare(library)
-    elif not planned.granted.unmet:
+    elif planned.plan.interpreter and not planned.granted.unmet:
         mounts = (Mount(_copy(library, planned) or SKILL, SKILL), *cage.mounts[1:])
         against += _kept_in(library, cage._replace(mounts=mounts))
     return _told(Foreseen(planned, planned.plan, "bare" if bare else "sandbox", cage, own, packages), lent, against)
@@ -113,11 +113,13 @@ def _outline(
     plan, granted, settings = planned.plan, planned.granted, library.settings.run
     command: tuple[str, ...] = (plan.interpreter,)
     mounts: tuple[Mount, ...] = ()
+    needed = mounts
     if plan.interpreter:
         try:
             found = interpreters.find(plan.interpreter, settings.interpreters, library.env.get("PATH", ""), library.home or "",
                                       library.data or "")  # fmt: skip
             command, mounts = (*found.command, *options_of(head, plan.interpreter)), found.mounts
+            needed = mounts
         except MetierError as error:
             against.append(error.message)
     if packages is not None and packages.key:
@@ -131,7 +133,7 @@ def _outline(
     cage = Cage(
         (*command, f"{folder}/{inside}", *plan.arguments), (Mount(planned.card.path, SKILL), *mounts, *granted.mounts),
         (*files, *lent), tuple({**base, **variables}.items()), SCRATCH,
-        granted.network, granted.bounds, sockets=not (mounts or granted.mounts),
+        granted.network, granted.bounds, sockets=cages.may_connect(plan.interpreter, needed, granted.mounts),
     )  # fmt: skip
     return cage, tuple(variables)
 

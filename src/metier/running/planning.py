@@ -44,7 +44,7 @@ def planned(library: Library, name: str, script: str, arguments: Sequence[str] =
     standing = library.trust(card.path)
     level = standing.level
     wishes = declared(card)
-    granted = allowance(wishes, lent, library.settings.run, level, place_for(library))
+    granted = allowance(wishes, lent, library.settings.run, level, place_for(library), place_for(library, lent=True))
     writable = [mount.target for mount in granted.mounts if mount.writable]
     against = [f"it cannot be lent {text}" for text in granted.unmet]
     if standing.digest is None and preparing.UNREAD not in plan.reasons:  # what is no file is in no digest and no copy
@@ -62,8 +62,11 @@ def declared(card: Card) -> Wishes:
     return read_wishes(facts.permissions if facts else ())
 
 
-def place_for(library: Library) -> Place:
-    """Give what finds the paths that a run may be lent: never metier's own files, nor a folder that holds them or the home."""
+def place_for(library: Library, *, lent: bool = False) -> Place:
+    """Give what finds the paths that a run may have: never metier's own files, nor a folder that holds them or the home.
+
+    What a person has `lent` must lie where they said. What a skill declares is held against the configuration where it really lies.
+    """
     kept = [disk.real(path) for path in (library.data, library.config, library.home) if path]
     home = disk.real(library.home) if library.home else None
 
@@ -80,7 +83,7 @@ def place_for(library: Library) -> Place:
             return "", "it holds metier's own files or the whole home folder"
         if library.data and real.startswith(f"{disk.real(library.data)}/"):
             return "", "it is one of metier's own files"
-        if _strays(named):
+        if lent and _strays(named):
             return "", f"a link on the way leads elsewhere, to {real}: lend that, if it is what you mean"
         return real, ""
 
@@ -125,7 +128,7 @@ def next_step(library: Library, planned: Planned) -> str:
     """Say what to do about a run that may not be."""
     plan, name = planned.plan, planned.card.name
     if planned.granted.unmet:
-        return "lend a file or folder that is there: one below the home folder, or elsewhere"
+        return "lend the file or folder itself, where it lies"
     if not plan.path:
         found = scripts_of(library, planned.card)
         return f"its scripts: {listed(found)}" if found else f"it has no script to run; read it: metier show {name}"

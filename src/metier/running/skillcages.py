@@ -27,9 +27,10 @@ INSIDE, ASKED = "/run/metier/inside.py", "/run/metier/call.json"
 def caged(library: Library, admitted: Admitted, asked: Call, lent: Lent, values: Mapping[str, str]) -> Lending:
     """Lay out everything for one call; the folder of the skill is not in it, only the one file that was gated."""
     settings, gated = library.settings.run, admitted.gated
-    granted = allowance(read_wishes(gated.facts.permissions), lent, settings, admitted.level, place_for(library))
+    granted = allowance(read_wishes(gated.facts.permissions), lent, settings, admitted.level, place_for(library),
+                        place_for(library, lent=True))  # fmt: skip
     if granted.unmet:
-        raise RefusedError(f"it cannot be lent {'; '.join(granted.unmet)}", hint="lend a file or folder that is there")
+        raise RefusedError(f"it cannot be lent {'; '.join(granted.unmet)}", hint="lend the file or folder itself, where it lies")
     found = interpreters.find("python3", settings.interpreters, library.env.get("PATH", ""), library.home or "",
                               library.data or "")  # fmt: skip
     source = f"{SKILL}/{gated.file}"
@@ -40,6 +41,6 @@ def caged(library: Library, admitted: Admitted, asked: Call, lent: Lent, values:
         (*found.command, "-I", "-B", INSIDE, source, ASKED), (*found.mounts, *granted.mounts),
         (Given(source, gated.data), Given(INSIDE, inside.program()), Given(ASKED, json.dumps(words).encode()), *files),
         tuple({**base, **variables}.items()), SCRATCH, granted.network, granted.bounds,
-        sockets=not (found.mounts or granted.mounts), reports=True,
+        sockets=not granted.mounts, reports=True,
     )  # fmt: skip
     return Lending(cage, values)

@@ -1,10 +1,12 @@
 """What of a lent file no output may show, found by how such files are written: JSON, `key = value`, netrc, plain lines. Pure.
 
-- A value under a name that says so (`password`, `token`, `key`, …): from 4 characters on, whatever it looks like.
-- Any other value, at any depth of JSON, right of `=` or `:`, in quotes or between tags: from 6 characters on, unless it is plain: a
-  lower-case word of less than 8, an address without a password, a path, a host, a date, a version.
+- A value under a name that says so (`password`, `token`, `secret`, …): from 4 characters on, whatever it looks like.
+- Any other value, at any depth of JSON, right of `=` or `:`, in quotes or between tags: from 6 characters on, unless it is plain:
+  words, an address without a password, a path, a host, a date, a version.
+- Under a name that may be one (`auth`, `key`, `cookie`), words count as well, unless they are in small letters.
 - Under a name that says it is none (`type`, `user`, `host`, `region`, …), only what looks like a key: many letters and digits.
 - Single words, by the same rule; and lines as they stand, from 8 characters on, except headings and what holds none of that.
+- A file of one line and nothing else is hidden as it stands.
 
 It is a net for the careless, as all of this is: it leaves common words alone, so that other output stays readable.
 """
@@ -23,20 +25,21 @@ SURE, LEAST, LINE = 4, 6, 8
 """Characters from which on a value is hidden: under a telling name, under another, and a whole line."""
 MOST_VALUES, MOST_CHARACTERS = 4_096, 131_072
 """So much is looked for; of a file that holds more, what is surest."""
-_SHORT_WORD, _PROSE, _LONG_PROSE = 8, 4, 12
+_PROSE, _LONG_PROSE = 4, 12
 _PART = 1_024
 
 _TELLS = re.compile(
-    r"pass|pwd|secret|token|key|auth(?!or)|cred|cookie|session|private|bearer|basic|signature|seed|mnemonic|cert|pin$"
+    r"pass(?!age|ive|ed|es|ing|port)|pwd|secret|token|(?:^|[_.-])(?:api|access|private|secret|account|auth)_?key|_auth$|bearer|mnemonic|seed$|"
+    r"pin$"
 )
+_HINTS = re.compile(r"(?:^|[_.-])(?:auth|key|cert|cookie|signature|credentials?)$")
 _OPEN = re.compile(
     r"(?:^|[_.-])(?:type|ur[il]|user|username|login|host|hostname|server|port|region|zone|scopes?|e?mail|name|project|project_id|"
-    r"version|format|output|machine|expiry|expires|expires_(?:in|at|on)|endpoint|path|file|domain|profile|provider|alg|kty|created|"
+    r"version|format|output|machine|store|helper|source|driver|method|mode|process|session|kind|cluster|context|namespace|expiry|expires|expires_(?:in|at|on)|endpoint|path|file|domain|profile|provider|alg|kty|created|"
     r"updated|date)$"
 )  # fmt: skip
 _NO_VALUE = frozenset({"true", "false", "null", "none", "yes", "no", "on", "off"})
-_LABELS = frozenset({"password", "passphrase", "username", "hostname", "credential", "credentials"})
-"""Words that stand beside values, and are none."""
+_WORDS = re.compile(r"[^\W\d_]+(?:[-_.][^\W\d_]+)*")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _PAIR = re.compile(r"(?<![\w.$])([A-Za-z_][\w.$-]{0,63})[\"']?\s*(?:=>|=|:(?=[\s\"']))\s*(.*)")
 _CLOSE_PAIR = re.compile(r"\s*([\w.@-]{1,64}):(?!//)(\S+)\s*")
@@ -67,8 +70,8 @@ def telling(data: bytes) -> list[str]:
     pairs = list(_pairs(text))
     sure = [value for name, value in pairs if _told(name) == "tells" and len(value) >= SURE and value.lower() not in _NO_VALUE]
     others = [part for name, value in pairs for part in _parts(name, value)]
-    found = dict.fromkeys([*sure, *others])
-    return list(dict.fromkeys([*found, *_lines(text)]))
+    alone = [text.strip()] if len(text.split(maxsplit=1)) == 1 and len(text.strip()) >= LEAST else []
+    return list(dict.fromkeys([*alone, *sure, *others, *_lines(text)]))
 
 
 def bounded(values: list[str]) -> list[str]:
@@ -112,6 +115,8 @@ def _in_document(document: Any) -> Iterator[tuple[str, str]]:
 
 def _in_line(line: str) -> Iterator[tuple[str, str]]:
     """Give the values of one line."""
+    if _is_heading(line.strip()):
+        return
     words = [word.rstrip(":") for word in _WORD.findall(line)]
     comment = _COMMENT.match(line) is not None
     named = list(_named(line))
@@ -121,10 +126,17 @@ def _in_line(line: str) -> Iterator[tuple[str, str]]:
         return
     yield from named
     if len(words) <= _LONG_PROSE:
-        yield from ((name, word) for name, word in pairwise(words) if _told(name) == "tells" and name.isalpha())
-    if not named:
+        yield from ((name, _bare(word)) for name, word in pairwise(line.split()) if _told(name) == "tells" and name.isalpha())
+    if not named and len(words) == 2:
+        yield words[0], words[1]
+    elif not named:
         # Many words are prose, in which only what looks odd is a value.
         yield from (("", word) for word in words if len(words) <= _PROSE or not _is_word(word))
+
+
+def _is_heading(line: str) -> bool:
+    """Tell whether a line is no value: a heading, a name whose values follow, a bracket, the border of a key."""
+    return line.startswith(("[", "-----")) or line.endswith((":", "{", "[", "("))
 
 
 def _named(line: str) -> Iterator[tuple[str, str]]:
@@ -159,15 +171,17 @@ def _unescaped(text: str) -> str:
 
 
 def _told(name: str) -> str:
-    """Say what a name tells about its value: that it is one to hide, that it is `open`, or nothing."""
+    """Say what a name tells about its value: that it is one to hide, that it may be, that it is `open`, or nothing."""
     word = _HUMP.sub("_", name).lower()
-    return "open" if _OPEN.search(word) else "tells" if _TELLS.search(word) else ""
+    return "open" if _OPEN.search(word) else "tells" if _TELLS.search(word) else "hints" if _HINTS.search(word) else ""
 
 
 def _parts(name: str, value: str) -> Iterator[str]:
     """Give what of a value is to be hidden: all of it, words of it, and what an address carries."""
-    closed = _told(name) != "open"
-    if closed and len(value) >= LEAST and not _is_plain(value):
+    told = _told(name)
+    closed = told != "open"
+    odd = told == "hints" and not value.islower()  # such as `dXNlcjpwYXNz`, which has only letters
+    if closed and len(value) >= LEAST and (odd or not _is_plain(value)):
         yield value
     words = _WORD.findall(value)
     for word in words if len(words) > 1 else ():
@@ -186,18 +200,19 @@ def _carried(user: str, password: str, path: str, query: str) -> Iterator[str]:
     yield from (part for part in (user, *path.split("/")) if _looks_like_key(part))
     for pair in query.split("&"):
         name, _equals, value = pair.partition("=")
-        if len(value) >= (SURE if _told(name) == "tells" else LEAST) and (_told(name) == "tells" or _looks_like_key(value)):
+        tells = _told(name) in {"tells", "hints"}
+        if len(value) >= (SURE if tells else LEAST) and (tells or _looks_like_key(value)):
             yield value
 
 
 def _is_word(text: str) -> bool:
-    """Tell whether a text is a word of a language, with dashes around it or none."""
-    return text.strip("-").isalpha()
+    """Tell whether a text is a word of a language, or some that are joined, as names are: `access_token`, `docker-desktop`."""
+    return _WORDS.fullmatch(text.strip("-_.")) is not None
 
 
 def _is_plain(value: str) -> bool:
     """Tell whether a value is what any text may hold."""
-    if value.lower() in _NO_VALUE | _LABELS or (len(value) < _SHORT_WORD and value.isalpha() and value.islower()):
+    if value.lower() in _NO_VALUE or _is_word(value):
         return True
     if _ADDRESS.fullmatch(value) is not None:
         return True
@@ -216,7 +231,7 @@ def _lines(text: str) -> Iterator[str]:
     """Give the lines that are to be hidden as they stand: where no value of one counts, somebody may yet have meant all of it."""
     for line in text.splitlines() if "\0" not in text else ():
         whole = line.strip()
-        if len(whole) < LINE or _COMMENT.match(line) or whole.startswith(("[", "-----")) or whole.endswith((":", "{", "[", "(")):
+        if len(whole) < LINE or _COMMENT.match(line) or _is_heading(whole) or _is_word(whole):
             continue
         pair = _PAIR.search(whole) or _TWO.fullmatch(whole)
         if pair is None or _told(pair[1]) == "tells" or any(_parts(pair[1], _bare(pair[2]))):

@@ -17,7 +17,7 @@ BARE = "NO SANDBOX: it runs as you, and can read, change and send whatever you c
 HERE = "NO SANDBOX: it runs inside metier's own process, and can read, change and send whatever you can, metier's secrets included"
 _KEPT_IN = ("in the folder:", "reads:", "changes:", "network:", "secrets as files:", "files:")
 """What holds only in a sandbox."""
-_SET = ("PWD",)
+_SET = frozenset({"PWD"})
 """Variables that the sandbox sets by itself."""
 _OURS = "/run/metier/"
 """Where metier's own files lie beside a code skill: what calls it, and what it is asked."""
@@ -75,7 +75,8 @@ def _asked(found: Foreseen) -> list[str]:
 
 def fixed_of(found: Foreseen) -> list[str]:
     """Name the variables that are the same for every skill, and hold nothing of the user's."""
-    return sorted({*(name for name, _value in found.cage.environment), *_SET} - set(found.own)) if found.cage.environment else []
+    names = {name for name, _value in found.cage.environment}
+    return sorted((names | _SET if names and found.where == "sandbox" else names) - set(found.own))
 
 
 def _short(names: Sequence[str]) -> str:

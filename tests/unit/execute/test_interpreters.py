@@ -131,6 +131,8 @@ PERL = ("perl5",)
         ("bin compiler_compat conda-meta envs etc lib pkgs shell ssl LICENSE.txt .nonadmin", ("libicu.so", "node_modules"), "node", True),
         ("bin lib man", PERL, "perl", True),
         ("bin lib man", PERL, "perl5.38.0", True),
+        ("bin lib man", ("5.36.0", "site_perl"), "perl5.36.0", True),  # perlbrew
+        ("bin lib man", ("5.36.0", "site_perl"), "ruby", False),
         ("bin include lib lib64 share", ("R",), "Rscript", True),
         ("bin etc include lib libexec share LICENSE.md", ("julia", "libjulia.so"), "julia", True),
         ("bin lib secret-plans", PERL, "perl", False),

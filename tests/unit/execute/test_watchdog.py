@@ -136,6 +136,23 @@ def held(code: str) -> tuple[bytes, int]:
     return begun, found
 
 
+HIDDEN = """
+import ctypes, os, sys, threading
+ctypes.CDLL(None).prctl(4, 0)  # from now on nobody may look into it
+for _ in range(6):
+    threading.Thread(target=sys.stdin.read, daemon=True).start()
+os.write(1, b"xx")
+sys.stdin.read()
+"""
+
+
+@pytest.mark.python3
+def test_a_program_that_nobody_may_read_counts_once_however_many_threads_it_has() -> None:
+    begun, found = as_ordinary(lambda: held(HIDDEN))
+
+    assert (b"xx", watchdog.OPEN_FILES) == (begun, found)
+
+
 @pytest.mark.python3
 @pytest.mark.parametrize("code", [FORKED, UNSHARED, ENDED])
 def test_a_socket_counts_once_whoever_has_it_open_and_who_has_ended_has_none(code: str) -> None:

@@ -54,10 +54,10 @@ def test_a_path_is_lent_where_it_really_lies(tmp_path: Path) -> None:
     real = write(tmp_path / "home" / "docs" / "a.txt")
     os.symlink(real.parent, tmp_path / "project" / "docs")
 
-    place = planning.place_for(library)
+    place, lend = planning.place_for(library), planning.place_for(library, lent=True)
 
-    assert (str(real), "") == place("~/docs/a.txt")
-    assert ("", f"a link on the way leads elsewhere, to {real}: lend that, if it is what you mean") == place("docs/a.txt")
+    assert [(str(real), "")] * 3 == [place("docs/a.txt"), place("~/docs/a.txt"), lend("~/docs/a.txt")]
+    assert ("", f"a link on the way leads elsewhere, to {real}: lend that, if it is what you mean") == lend("docs/a.txt")
 
 
 def test_a_link_that_stays_in_its_folder_is_followed(tmp_path: Path) -> None:
@@ -68,9 +68,9 @@ def test_a_link_that_stays_in_its_folder_is_followed(tmp_path: Path) -> None:
     os.symlink("v2", tmp_path / "project" / "current")
     os.symlink("current/a.txt", tmp_path / "project" / "newest")
 
-    place = planning.place_for(library)
+    lend = planning.place_for(library, lent=True)
 
-    assert [(str(real), "")] * 2 == [place("current/a.txt"), place("newest")]
+    assert [(str(real), "")] * 2 == [lend("current/a.txt"), lend("newest")]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_code_and_prose_declare_what_they_need_each_in_its_way(tmp_path: Path) -
     [
         ("hello.py", Lent(), "", "its scripts: scripts/hello.py"),
         ("../x.py", Lent(), "", "its scripts: scripts/hello.py"),
-        ("scripts/hello.py", Lent(reads=("/nowhere",)), "", "lend a file or folder that is there"),
+        ("scripts/hello.py", Lent(reads=("/nowhere",)), "", "lend the file or folder itself"),
         ("scripts/odd", Lent(), "", "run.interpreters"),
         ("scripts/hello.py", Lent(), "required_environment_variables: [STORM_KEY]\n", "metier setup pdf"),
         ("scripts/hello.py", Lent(), "required_credential_files: [token.json]\n", "metier setup pdf"),

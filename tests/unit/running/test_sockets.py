@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from fakes import codeskills, scripted
 
-from metier.execute.environments import Environment
 from metier.execute.interpreters import Interpreter, env as interpreters
-from metier.running import code, environments, scripts
-from metier.runs import Mount
+from metier.running import code, scripts
+from metier.runs import Lent, Mount
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,33 +18,36 @@ ELSEWHERE = (Mount("/opt/python", "/opt/python"),)
 
 
 @pytest.mark.parametrize("mounts", [(), ELSEWHERE])
-def test_a_script_whose_interpreter_is_the_system_s_own_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mounts: tuple[Mount, ...]) -> None:
+@pytest.mark.parametrize("lends", [False, True])
+def test_a_script_may_that_is_lent_nothing_wherever_its_interpreter_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mounts: tuple[Mount, ...], lends: bool
+) -> None:
     monkeypatch.setattr(interpreters, "find", lambda *_given: Interpreter(("/python",), mounts))
     library = scripted.library_of(tmp_path)
+    (tmp_path / "lent").mkdir()
 
-    scripts.run(library, "pdf")
-
-    (cage,) = scripted.kept(library).cages
-    assert (not mounts, set(mounts)) == (cage.sockets, set(cage.mounts) & set(ELSEWHERE))
-
-
-def test_a_script_with_packages_of_its_own_may_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interpreters, "find", lambda *_given: Interpreter(("/python",), ()))
-    monkeypatch.setattr(environments, "ready", lambda *_given, **_named: Environment("/env/bin/python", (Mount("/env", "/env"),), "key", ("tiny",)))
-    library = scripted.library_of(tmp_path, {"scripts/hello.py": "print(1)\n"})
-
-    scripts.run(library, "pdf")
+    scripts.run(library, "pdf", wish=scripts.Wish(lent=Lent(reads=(str(tmp_path / "lent"),) if lends else ())))
 
     (cage,) = scripted.kept(library).cages
-    assert (False, "/env/bin/python") == (cage.sockets, cage.command[0])
+    assert (not lends, set(mounts)) == (cage.sockets, set(cage.mounts) & set(ELSEWHERE))
 
 
-@pytest.mark.parametrize("mounts", [(), ELSEWHERE])
-def test_a_code_skill_may_where_python_is_the_system_s_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mounts: tuple[Mount, ...]) -> None:
-    monkeypatch.setattr(interpreters, "find", lambda *_given: Interpreter(("/python",), mounts))
+def test_a_script_of_another_interpreter_may_only_where_that_is_the_system_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = scripted.library_of(tmp_path, {"scripts/go.sh": "true\n"})
+    for mounts in ((), ELSEWHERE):
+        monkeypatch.setattr(interpreters, "find", lambda *_given, needed=mounts: Interpreter(("/bash",), needed))
+        scripts.run(library, "pdf")
+
+    assert [True, False] == [cage.sockets for cage in scripted.kept(library).cages]
+
+
+@pytest.mark.parametrize("lends", [False, True])
+def test_a_code_skill_may_that_is_lent_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lends: bool) -> None:
+    monkeypatch.setattr(interpreters, "find", lambda *_given: Interpreter(("/python",), ELSEWHERE))
     box = codeskills.answering()
     library = codeskills.library_of(tmp_path, {"count.py": codeskills.RUN}, box=box)
+    (tmp_path / "lent").mkdir()
 
-    code.call(library, "count", "how many?")
+    code.call(library, "count", "how many?", lent=Lent(reads=(str(tmp_path / "lent"),) if lends else ()))
 
-    assert (not mounts, mounts) == (box.cages[0].sockets, box.cages[0].mounts)
+    assert [not lends] == [cage.sockets for cage in box.cages]

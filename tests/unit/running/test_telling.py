@@ -38,6 +38,21 @@ FILES = [
     ("<server><username>adalove</username><password>mypw1</password></server>", ["mypw1"], ["adalove"]),
     ("ada:$apr1$abc$def\n", ["$apr1$abc$def"], []),
     ("{'password': 'hunter2pass', 'n': 5}", ["hunter2pass"], []),
+    (("apiVersion: v1\nkind: Config\nclusters:\n- cluster:\n    server: https://10.0.0.1:6443\n  name: kubernetes\ncontexts:\n- context:\n"
+     "    namespace: production\nusers:\n- name: kubernetes-admin\n  user:\n    client-key-data: LS0tLS1CRUdJTiBSU0E\n"),
+     ["LS0tLS1CRUdJTiBSU0E"], ["kubernetes", "Config", "clusters", "contexts", "production", "kubernetes-admin"]),
+    ('{"auths": {"https://index.example.com/v1/": {"auth": "dXNlcjpwYXNz"}}, "credsStore": "pass"}', ["dXNlcjpwYXNz"],
+     ["pass", "credsStore"]),
+    ("machine localhost\n  login ada\n  password monkey\n", ["monkey"], ["localhost"]),
+    ("[profile main]\nsts_regional_endpoints = regional\noutput = json\ncredential_source = Environment\nretry_mode = standard\n", [],
+     ["regional", "Environment", "standard", "main"]),
+    ("-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\n-----END PRIVATE KEY-----\n", ["MIIEvQIBADANBgkqhkiG9w0BAQEF"],
+     ["PRIVATE", "-----BEGIN"]),
+    ("[distutils]\nindex-servers =\n    pypi\n[pypi]\nusername = __token__\npassword = pypi-AgEIcHlwaS5vcmc\n", ["pypi-AgEIcHlwaS5vcmc"],
+     ["distutils", "[distutils]"]),
+    ("APP_ENV=production\nDB_DRIVER=database\nAUTH=basic\nCACHE=file\n", [], ["production", "database", "basic", "file"]),
+    ('[drive]\ntype = drive\ntoken = {"access_token":"ya29.a0AfH6SMBx","token_type":"Bearer","expiry":"2024-05-06T07:08:09Z"}\n',
+     ["ya29.a0AfH6SMBx"], ["access_token", "token_type", "expiry"]),
     ('user = "ada" # note\nsecret = "a \\"quoted\\" one"\n', ['a "quoted" one'], ["ada"]),
 ]  # fmt: skip
 

@@ -45,6 +45,8 @@ def watched(event, _arguments):
     if event in starts:
         raise PermissionError("a package would have to be built, or be fetched by another program; only wheels are installed")
 Requirement.__init__ = checked
+from pip._vendor.packaging import tags
+list(tags.sys_tags())  # which asks the system's own loader for its version where that is musl's, once
 sys.addaudithook(watched)
 runpy.run_module("pip", run_name="__main__", alter_sys=True)
 """

@@ -146,10 +146,13 @@ def belongs(name: str, program: str) -> bool:
     match = _STEM.match(program)
     stem = _STEMS.get(program, match[0] if match else program)
     plain = name.removeprefix("lib")
+    if stem == "perl" and _PERLS.fullmatch(name):  # where its name stands in the prefix, it is left out below that
+        return True
     return plain.startswith(stem) and not plain[len(stem) : len(stem) + 1].isalpha()
 
 
 _STEM = re.compile(r"[A-Za-z]+")
+_PERLS = re.compile(r"site_perl|vendor_perl|5\.[0-9]+(?:\.[0-9]+)?")
 _STEMS = {"Rscript": "R"}
 """Programs whose libraries go by another name."""
 

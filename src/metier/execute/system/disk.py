@@ -22,7 +22,7 @@ _INSTALL = (
 _NEEDED = ("--unshare-user", "--seccomp", "--info-fd", "--block-fd", "--perms", "--size", "--remount-ro", "--die-with-parent")
 """Options without which a sandbox would be less than it says: a folder without a size is the machine's memory."""
 
-_TEXT = 128 * 1024
+_TEXT = 1024 * 1024
 """How long a text of /etc may be that is copied."""
 
 

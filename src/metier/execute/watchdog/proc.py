@@ -83,12 +83,14 @@ def _held_sockets(pid: int) -> int:
     """Count the sockets that a process and all below it have open, each once. Every thread may have descriptors of its own."""
     seen: set[str] = set()
     hidden = 0
-    for task in (task for one in _descent(pid) for task in _tasks(one)):
-        try:
-            seen.update(_open_sockets(f"{task}/fd"))
-        except PermissionError:
-            # One that has ended, or a program that nobody may read: whatever that was handed, it is no more than it can have open.
-            hidden += OPEN_FILES if _RESIDENT in _status(task) else 0
+    for one in _descent(pid):
+        unread = False
+        for task in _tasks(one):
+            try:
+                seen.update(_open_sockets(f"{task}/fd"))
+            except PermissionError:  # one that has ended, or of a program that nobody may read
+                unread = unread or _RESIDENT in _status(task)
+        hidden += OPEN_FILES if unread else 0  # whatever that was handed, it is no more than it can have open
     return len(seen) + hidden
 
 
