@@ -83,7 +83,7 @@ def test_nonsense_is_survived_and_every_request_answered_before_the_end(home: Ho
     everything = [json.loads(line) for line in out.splitlines()]
     answers = {answer["id"]: answer for answer in everything}
     assert (0, b"", {None, *range(1, 11), 96}) == (server.returncode, err, set(answers))
-    assert [-32700, -32600, -32700, -32700, -32600, -32600] == [answer["error"]["code"] for answer in everything if answer["id"] is None]
+    assert [-32700, -32600, -32700, -32600, -32600, -32600] == [answer["error"]["code"] for answer in everything if answer["id"] is None]
     assert ["skill://pdf/SKILL.md"] == [entry["uri"] for entry in answers[2]["result"]["skills"]]
     codes = {number: answer["error"]["code"] for number, answer in answers.items() if "error" in answer and number is not None}
     assert {3: -32602, 4: -32601, 5: -32602, 6: -32600, 7: -32600, 10: -32602, 96: -32600} == codes

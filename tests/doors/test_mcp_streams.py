@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import select
+import socket
 import subprocess
 import sys
 from contextlib import suppress
@@ -55,6 +56,25 @@ def test_nothing_but_the_protocol_is_printed_even_with_json_asked_for(home: Home
 
 def test_a_client_that_says_nothing_and_leaves_is_the_usual_end(home: Home) -> None:
     assert (0, "", "") == speak(home, "")
+
+
+def test_one_socket_may_be_both_ends(home: Home) -> None:
+    ours, theirs = socket.socketpair()
+    command = [sys.executable, "-m", "metier", "mcp"]
+    with ours, ours.makefile("rw") as file, theirs:
+        ours.settimeout(PATIENCE)
+        server = subprocess.Popen(command, env=environment(home.env), cwd=home.path, stdin=theirs.fileno(), stdout=theirs.fileno(),
+                                  stderr=subprocess.PIPE)  # fmt: skip
+        theirs.close()
+        heard = []
+        for _time in range(3):
+            file.write(PING)
+            file.flush()
+            heard.append(json.loads(file.readline())["id"])
+        ours.shutdown(socket.SHUT_WR)
+        _out, err = server.communicate(timeout=PATIENCE)
+
+    assert ([1, 1, 1], 0, b"") == (heard, server.returncode, err)
 
 
 def test_without_standard_error_the_answer_is_the_same(home: Home) -> None:

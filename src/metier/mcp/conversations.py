@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
+from metier.mcp.gatekeeping import SESSION
+
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
 MOST, MOST_SKILLS = 1_024, 1_000
 """How many conversations are remembered, and how many skills of each."""
-HEADER = "mcp-session-id"
 
 
 class Revision(NamedTuple):
@@ -32,6 +33,8 @@ class Revision(NamedTuple):
     level: str
     terms: object
     """Under which configuration and decisions it was let in."""
+    closed: tuple[str, ...] = ()
+    """Folders in it that are skills which nobody gets."""
 
 
 class Conversation:
@@ -46,9 +49,10 @@ class Conversation:
         """What each name meant when it was loaded."""
 
     def take(self, name: str, revision: Revision) -> Revision | None:
-        """Remember what was loaded under a name; give what was loaded before, from the same place or under the same name."""
+        """Remember what was loaded under a name; give what was loaded before, under the same name or from the same place."""
         path = revision.card.path
-        before = self.loaded.pop(path, None) or self.under(name)
+        last, same = self.under(name), self.loaded.pop(path, None)
+        before = last or same
         self.loaded[path] = revision
         self._paths[name] = path
         self._paths.move_to_end(name)
@@ -84,6 +88,10 @@ class Conversations:
             self._known.move_to_end(key)
         return found
 
+    def drop(self, key: str) -> None:
+        """Forget a conversation that has ended."""
+        self._known.pop(key, None)
+
     def key(self, ctx: ServerRequestContext[Any, Any]) -> str | None:
         """Name the connection of a request; nothing when there is none that lasts."""
         if self.door == "stdio":
@@ -91,4 +99,4 @@ class Conversations:
         if ctx.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS:
             return None  # there are no sessions, and nobody has looked at what a client says of one
         headers = getattr(ctx.request, "headers", None)
-        return headers.get(HEADER) if headers is not None else None
+        return headers.get(SESSION) if headers is not None else None

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 FILES, BYTES = 512, 16 * 1024 * 1024
 """The largest skill that every host of the extension takes."""
+FOLDERS = 4 * FILES
+"""So many folders one may have, links to folders counted as what they mean."""
 HOPS = 40
 """How many links lead on to others at most, as the kernel has it."""
 ROOM = 64 * 1024 * 1024
@@ -81,7 +83,9 @@ def copy_of(card: Card) -> Copy:
         hashed.append(TreeFile(piece.path, got.size, got.sha256, got.executable))
         data[piece.path] = got.data
     digest, below = tree_digest(hashed) if hashed else None, set() if only else {path.rstrip("/") for path in grown.folders if path}
-    below |= _follow(data, below, aims)
+    below |= _follow(data, frozenset(below), aims)
+    if len(below) > FOLDERS:
+        return Copy(None, (), {}, f"it has more than {FOLDERS:,} folders with what its links mean")
     return _named(card, folder, digest, data)._replace(folders=tuple(sorted(below)))
 
 
@@ -90,18 +94,20 @@ def _behind(path: str) -> tuple[str, str]:
     return folder or "/", file
 
 
-def _follow(data: dict[str, bytes], folders: set[str], aims: dict[str, bytes]) -> set[str]:
+def _follow(data: dict[str, bytes], folders: frozenset[str], aims: dict[str, bytes]) -> set[str]:
     """Put what links mean where the links lie; give the folders that come with that. A link around in a circle means nothing."""
     ends = {path: _end_of(path, aims) for path in aims}
     data |= {path: data[end] for path, end in ends.items() if end in data}
     there, found = dict(data), set[str]()
-    for path, end in ends.items():
-        if end not in folders or f"{path}/".startswith(f"{end}/"):
-            continue
+    links = {path: end for path, end in ends.items() if end in folders and not f"{path}/".startswith(f"{end}/")}
+    waiting: list[tuple[str, str, tuple[str, ...]]] = [(path, end, (end,)) for path, end in links.items()]
+    while waiting and len(data) <= FILES and len(found) <= FOLDERS:  # beyond that nothing is served anyway
+        path, end, passed = waiting.pop()
         found |= {path, *(f"{path}{one[len(end) :]}" for one in folders if one.startswith(f"{end}/"))}
         data |= {f"{path}{one[len(end) :]}": kept for one, kept in there.items() if one.startswith(f"{end}/")}
-        if len(data) > FILES:  # more than is served anyway
-            break
+        inner = {link: aim for link, aim in links.items() if link.startswith(f"{end}/")}
+        waiting += [(f"{path}{link[len(end) :]}", aim, (*passed, aim)) for link, aim in inner.items()
+                    if not any(f"{before}/".startswith(f"{aim}/") for before in passed)]  # fmt: skip
     return found
 
 

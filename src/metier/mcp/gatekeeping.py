@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 PATH = "/mcp"
 METHODS = ("GET", "POST", "DELETE")
+SESSION = "mcp-session-id"
+"""The header that names a session."""
 MOST_BYTES = 1 << 20
 """The largest body: a call of a tool is a few hundred bytes."""
 LEAST_TOKEN, MOST_TOKEN = 16, 1024

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from anyio import CancelScope
-    from mcp.server.lowlevel import Server
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     from metier.app import Library
     from metier.mcp.gatekeeping import Gate, Refusal
+    from metier.mcp.serving import Serving
 
 SESSIONS = 1_000
 CONNECTIONS = 2_000
@@ -50,8 +50,9 @@ def serve(
     bound = _bound(host, port)
     try:
         number = bound.getsockname()[1]
-        server = serving.have_alone(serving.server_of(library, "http", scripts=scripts))
-        anyio.run(_serve, server, bound, gatekeeping.gate_of(host, number, token, names),
+        served = serving.server_of(library, "http", scripts=scripts)
+        serving.have_alone(served)
+        anyio.run(_serve, served, bound, gatekeeping.gate_of(host, number, token, names),
                   lambda: ready(gatekeeping.url_of(host, number)))  # fmt: skip
     finally:
         bound.close()
@@ -71,13 +72,13 @@ def _bound(host: str, port: int) -> socket.socket:
         raise UsageError(f"cannot listen on {host}:{port}: {why}", code="bind", hint=hint) from None
 
 
-async def _serve(server: Server[None], bound: socket.socket, gate: Gate, ready: Callable[[], None]) -> None:
+async def _serve(served: Serving, bound: socket.socket, gate: Gate, ready: Callable[[], None]) -> None:
     import uvicorn
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     quiet()
-    sessions = StreamableHTTPSessionManager(server, max_request_body_size=gatekeeping.MOST_BYTES, max_sessions=SESSIONS)
-    door = Door(sessions, gate)
+    sessions = StreamableHTTPSessionManager(served.server, max_request_body_size=gatekeeping.MOST_BYTES, max_sessions=SESSIONS)
+    door = Door(sessions, gate, served.part)
     config = uvicorn.Config(
         door, log_config=None, access_log=False, lifespan="off", ws="none", http=impatience.protocol(), loop="asyncio",
         proxy_headers=False, server_header=False, interface="asgi3", limit_concurrency=CONNECTIONS,
@@ -122,9 +123,11 @@ def quiet() -> None:
 class Door:
     """The application that uvicorn calls: refuses, or hands on to the SDK."""
 
-    def __init__(self, sessions: StreamableHTTPSessionManager, gate: Gate) -> None:
-        """Stand before the sessions."""
-        self.sessions, self.gate = sessions, gate
+    def __init__(
+        self, sessions: StreamableHTTPSessionManager, gate: Gate, left: Callable[[str], None] = lambda _session: None
+    ) -> None:  # fmt: skip
+        """Stand before the sessions; `left` is told of those that clients end."""
+        self.sessions, self.gate, self.left = sessions, gate, left
         self._streams: set[CancelScope] = set()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -139,6 +142,8 @@ class Door:
             await self._stream(scope, receive, send)
         else:
             await self.sessions.handle_request(scope, impatience.within(receive), send)
+            if scope["method"] == "DELETE":
+                self.left(dict(headers).get(gatekeeping.SESSION, ""))
 
     async def _stream(self, scope: Any, receive: Any, send: Any) -> None:
         """Tell a client what changes, for as long as it listens and the server is there."""

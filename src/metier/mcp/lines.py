@@ -115,7 +115,9 @@ def refusal_of(line: bytes) -> JSONRPCError | None:
     """Refuse a line that is no message; nothing for what would be an answer, for answers are not answered."""
     try:
         said = json.loads(line)
-    except (ValueError, RecursionError):
+    except RecursionError:
+        return _refused(INVALID_REQUEST, "that is nested too deep", _number_of(Long(line[:_HEAD], line[-_TAIL:])))
+    except ValueError:
         return _refused(PARSE_ERROR, "that is no JSON", None)
     if not isinstance(said, dict):
         said = {}

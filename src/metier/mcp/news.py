@@ -5,10 +5,10 @@ Clients of the older protocol are told on their connection, those of the newer o
 
 from __future__ import annotations
 
+import logging
 from collections import Counter, OrderedDict
 from typing import TYPE_CHECKING, Any
 
-import anyio
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
     ListenHandler,
@@ -25,6 +25,7 @@ from metier.mcp.uris import SCHEME
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from anyio.abc import TaskGroup
     from mcp.server.context import ServerRequestContext
     from mcp.server.session import ServerSession
     from mcp_types import (
@@ -38,16 +39,42 @@ if TYPE_CHECKING:
 
 MOST, MOST_URIS = 1_024, 1_000
 """How many connections are told, and of how many files each."""
-PATIENCE = 5.0
-"""How many seconds a client that does not read may hold up the others."""
+_LOG = logging.getLogger("metier.mcp")
 
 
 class _Listener:
-    """A client of the older protocol."""
+    """A client of the older protocol, and what it has still to be told: of a hundred changes that it did not hear of, once."""
 
     def __init__(self, session: ServerSession) -> None:
         self.session = session
         self.uris: set[str] = set()
+        self.busy = self.owed = self.owed_tools = False
+        self.owed_uris: dict[str, None] = {}
+
+    def owe(self, below: tuple[str, ...], *, tools: bool) -> None:
+        """Take note of a change."""
+        self.owed, self.owed_tools = True, self.owed_tools or tools
+        self.owed_uris.update(dict.fromkeys(uri for uri in self.uris if _is_below(uri, below)))
+
+    async def hear(self) -> None:
+        """Tell the client all that it is owed, however long it takes to read that."""
+        self.busy = True
+        try:
+            while self.owed:
+                tools, uris = self.owed_tools, list(self.owed_uris)
+                self.owed = self.owed_tools = False
+                self.owed_uris = {}
+                await self._tell(uris, tools=tools)
+        finally:
+            self.busy = False
+
+    async def _tell(self, uris: list[str], *, tools: bool) -> None:
+        await self.session.send_resource_list_changed()
+        await self.session.send_prompt_list_changed()
+        if tools:
+            await self.session.send_tool_list_changed()
+        for uri in uris:
+            await self.session.send_resource_updated(uri)
 
 
 class News:
@@ -61,6 +88,8 @@ class News:
         self._listeners: OrderedDict[str, _Listener] = OrderedDict()
         self._wanted: Counter[str] = Counter()
         """The files that clients of the newer protocol want to hear of."""
+        self.tasks: TaskGroup | None = None
+        """Where clients are told each by itself, so that one that does not read keeps no other waiting."""
 
     def greet(self, ctx: ServerRequestContext[Any, Any]) -> _Listener | None:
         """Remember a connection of the older protocol; it is spoken to on its own channel."""
@@ -118,25 +147,27 @@ class News:
         for uri in [uri for uri in self._wanted if _is_below(uri, below)]:
             await self.bus.publish(ResourceUpdated(uri=uri))
         for key, listener in list(self._listeners.items()):
-            with anyio.move_on_after(PATIENCE) as scope:
-                await _tell(listener, below, tools=tools)
-            if scope.cancelled_caught:
-                self._listeners.pop(key, None)
+            listener.owe(below, tools=tools)
+            if not listener.busy and self.tasks is not None:
+                self.tasks.start_soon(self._hear, key, listener)
+
+    async def _hear(self, key: str, listener: _Listener) -> None:
+        try:
+            await listener.hear()
+        except Exception as error:  # noqa: BLE001 - whatever a session that is gone says, there is nobody left to tell
+            _LOG.debug("a client is not told any more: %s", type(error).__name__)
+            if self._listeners.get(key) is listener:
+                del self._listeners[key]
+
+    def drop(self, key: str) -> None:
+        """Tell a client nothing any more that has left."""
+        self._listeners.pop(key, None)
 
     def close(self) -> None:
         """End every stream."""
+        self.tasks = None
         self._listen.close()
         self._listeners.clear()
-
-
-async def _tell(listener: _Listener, below: tuple[str, ...], *, tools: bool) -> None:
-    session = listener.session
-    await session.send_resource_list_changed()
-    await session.send_prompt_list_changed()
-    if tools:
-        await session.send_tool_list_changed()
-    for uri in [uri for uri in listener.uris if _is_below(uri, below)]:
-        await session.send_resource_updated(uri)
 
 
 def _is_below(uri: str, roots: tuple[str, ...]) -> bool:

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import os
 import select
+import socket
 import stat
 import threading
 from functools import partial
@@ -186,6 +187,11 @@ async def _output(descriptor: int, line: Line) -> AsyncIterator[Callable[[bytes]
             if not busy.locked():  # or its number would be another's, and the thread still write there
                 os.close(descriptor)
         return
+    if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+        with socket.socket(fileno=descriptor) as sink:
+            sink.setblocking(False)  # noqa: FBT003 - the name is the library's
+            yield partial(_sent, sink, line)
+        return
     loop = asyncio.get_running_loop()
     outgoing, flow = await loop.connect_write_pipe(lambda: _Flow(line.end), os.fdopen(descriptor, "wb"))
 
@@ -200,6 +206,14 @@ async def _output(descriptor: int, line: Line) -> AsyncIterator[Callable[[bytes]
         with anyio.CancelScope(shield=True) as scope:
             line.part(scope)
             await flow.gone.wait()  # what is written already still gets there
+
+
+async def _sent(sink: socket.socket, line: Line, data: bytes) -> None:
+    """Write to a socket, which may be the one that is read from, too: a transport would take what comes in for the end."""
+    try:
+        await asyncio.get_running_loop().sock_sendall(sink, data)
+    except ConnectionError:
+        line.end()
 
 
 async def _written(descriptor: int, busy: threading.Lock, data: bytes) -> None:

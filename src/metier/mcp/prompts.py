@@ -132,8 +132,8 @@ class Prompts:
         digest, copy = self.stock.library.session.loaded.get(card.path, ""), copy_of(card)
         if not copy.fault and copy.digest == digest:
             self.stock.copies.keep(copy)
-            level, terms = self.stock.standing(card).level, self.stock.now().terms
-            talk.take(card.name, Revision(card, digest, copy._replace(data={}), level, terms))
+            level, now = self.stock.standing(card).level, self.stock.now()
+            talk.take(card.name, Revision(card, digest, copy._replace(data={}), level, now.terms, now.closed.get(card.path, ())))
 
     # --- which there are
 

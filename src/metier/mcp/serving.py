@@ -212,6 +212,11 @@ class Serving:
         talk = self.conversations.of(ctx)
         return await anyio.to_thread.run_sync(self.prompts.got, params.name, params.arguments or {}, talk)
 
+    def part(self, key: str) -> None:
+        """Forget a session that its client has ended."""
+        self.conversations.drop(key)
+        self.news.drop(key)
+
     # --- while it runs
 
     @contextlib.asynccontextmanager
@@ -222,6 +227,7 @@ class Serving:
         self._underway.begin()
         try:
             async with anyio.create_task_group() as tasks:
+                self.news.tasks = tasks
 
                 def tell(roots: list[str], tools: bool) -> None:  # noqa: FBT001 - as `_changed` says it
                     with contextlib.suppress(RuntimeError):  # there is nobody left to tell

@@ -45,6 +45,7 @@ DECIDED_BY = (store.STATE, store.KEYS, store.SIGNATURES)
 """What decisions are made from, beside the skills themselves and the configuration."""
 AGED_SECONDS = 300
 """How long a decision holds at most: waivers run out."""
+NOBODY_S = frozenset({"blocked", "quarantined"})
 UNREADABLE, NOT_SERVED = "unreadable", "not-served"
 _SHEBANG = 256
 _LOG = logging.getLogger("metier.mcp")
@@ -71,7 +72,7 @@ class Snapshot(NamedTuple):
     """The paths of those that have such a place, in the order of their URIs."""
     among: frozenset[str]
     closed: dict[str, tuple[str, ...]]
-    """By path, the folders in it that are skills which this door keeps to itself."""
+    """By path, the folders in it that are skills which nobody gets, or nobody at this door."""
 
     @property
     def terms(self) -> tuple[object, ...]:
@@ -164,7 +165,7 @@ class Stock:
             counts.setdefault(card.name, []).append(path)
         names = {name: paths[0] for name, paths in counts.items() if len(paths) == 1}
         places, order = {uris.place_at(root): path for path, root in roots.items()}, tuple(sorted(roots, key=roots.__getitem__))
-        closed = _holding((card.path for card in found.cards if rules.is_blocked(card, keys)), visible)
+        closed = _holding((card.path for card in found.cards if card.state in NOBODY_S or rules.is_blocked(card, keys)), visible)
         among = frozenset(visible)
         return Snapshot(generation, generation, found, settings, decisions, visible, names, roots, places, order, among, closed)
 
@@ -253,9 +254,10 @@ class Stock:
         """Tell whether a skill may appear at all."""
         return self.standing(card).refusal is None
 
-    def admit(self, card: Card, digest: Digest | None, level: str) -> Standing | None:
-        """Take note that a skill was let in just now; nothing for one that nobody is shown."""
-        if digest is None or card.path not in self.now().visible:
+    def admit(self, card: Card, digest: Digest | None, level: str, terms: object) -> Standing | None:
+        """Take note that a skill was let in just now; nothing for one that nobody is shown, or where terms are others by now."""
+        now = self.now()
+        if digest is None or card.path not in now.visible or now.terms != terms:
             return None
         found = self._standings[card.path] = Standing(digest, level, None, time.monotonic() + AGED_SECONDS)
         return found

@@ -14,6 +14,7 @@ from metier import reading, tools
 from metier.disclose import levels, pages
 from metier.disclose.schemas import fault_in, schemas
 from metier.disclose.tokens import estimate
+from metier.discover import disk
 from metier.errors import IntegrityError, MetierError, RefusedError, UsageError
 from metier.execute import acts
 from metier.mcp import asking, rules
@@ -137,6 +138,7 @@ class Toolbox:
 
     def _read_whole(self, card: Card) -> _Given:
         """Have a skill let in, and hold its files as they were judged."""
+        snapshot = self.stock.now()
         for _attempt in range(2):
             self.library.session.loaded.pop(card.path, None)  # what a conversation has is known by `Conversation`
             loaded = reading.load_for_model(self.library, card.path)
@@ -146,7 +148,7 @@ class Toolbox:
         else:
             raise IntegrityError(f"'{card.name}' changed while it was read", hint="load it again")
         self.stock.copies.keep(copy)
-        standing = self.stock.admit(card, loaded.digest, loaded.level)
+        standing = self.stock.admit(card, loaded.digest, loaded.level, snapshot.terms)
         told = {"name": escaped(loaded.name), "content": loaded.text, "tokens": loaded.tokens, "trust": loaded.level,
                 "digest": loaded.digest or "", "path": escaped(loaded.path)}  # fmt: skip
         missing = {kind: names for kind, names in loaded.missing.items() if names}
@@ -154,7 +156,8 @@ class Toolbox:
             told |= {"readiness": loaded.readiness, "missing": _safe(missing), "setup_help": escaped(loaded.setup_help),
                      "setup_hint": f"on the machine itself the user can run: metier setup {escaped(loaded.name)}"}  # fmt: skip
         held = None if copy.fault else copy._replace(data={})
-        revision = Revision(card, loaded.digest or "", held, loaded.level, self.stock.now().terms)
+        closed = snapshot.closed.get(card.path, ())
+        revision = Revision(card, loaded.digest or "", held, loaded.level, snapshot.terms, closed)
         return _Given(standing, tools.sayable(told), revision, loaded.tokens)
 
     def _loaded(
@@ -174,8 +177,7 @@ class Toolbox:
     def _read(self, talk: Conversation | None, name: str, path: str, cursor: str = "") -> dict[str, Any]:
         card, revision = self._meant(name, talk)
         relative = levels.safe_relative(path)
-        if any(relative == inner or relative.startswith(f"{inner}/") for inner in self.stock.now().closed.get(card.path, ())):
-            raise asking.explained(self.stock, card, rules.blocked_inside(card, relative))
+        self._keep_out(card, relative, revision)
         if revision is None or revision.copy is None or card.kind != "skill-md":
             standing = self.stock.standing(card)
             if revision is not None and revision.digest != standing.digest:
@@ -192,6 +194,18 @@ class Toolbox:
         told = {"name": escaped(card.name), "file": escaped(relative), "size": listed.size, "sha256": listed.sha256,
                 "path": escaped(listed.place)}  # fmt: skip
         return answered(tools.sayable({**told, **_content(card, data, cursor, revision.level)}))
+
+    def _keep_out(self, card: Card, relative: str, revision: Revision | None) -> None:
+        """Refuse a file of a skill that nobody gets, which lies inside another one; also over a link."""
+        now = self.stock.now()
+        closed = {*now.closed.get(card.path, ()), *(revision.closed if revision is not None else ())}
+        if not closed:
+            return
+        if card.path not in now.visible:  # where its links lead to cannot be seen any more
+            raise _gone(card)
+        ways = relative, disk.real(f"{card.path}/{relative}").removeprefix(f"{disk.real(card.path)}/")
+        if any(way == inner or way.startswith(f"{inner}/") for way in ways for inner in closed):
+            raise asking.explained(self.stock, card, rules.blocked_inside(card, relative))
 
     def _meant(self, name: str, talk: Conversation | None) -> tuple[Card, Revision | None]:
         """Give the skill that a name means in this conversation: what was loaded under it, for as long as nobody forbids that.
@@ -224,6 +238,8 @@ class Toolbox:
                 raise _gone(revision.card)
         if card.kind == "code":
             self._may_run_code(card, script, args or [])
+        else:
+            self._keep_out(card, levels.safe_relative(script), revision)
         # The user's configuration is the consent: nobody can be asked here, and a model's own words are nobody's yes (CO-18).
         settings = self.library.settings.mcp
         manner = Manner(f"mcp-{self.stock.door}", settings.seconds, stopped, settings.destructive)

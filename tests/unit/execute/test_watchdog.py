@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 from fakes.ordinary import as_ordinary
 
+from metier.execute.limits.proc import OPEN_FILES
 from metier.execute.watchdog import proc as watchdog
 from metier.runs import MIB, Bounds
 
@@ -150,7 +151,7 @@ sys.stdin.read()
 def test_a_program_that_nobody_may_read_counts_once_however_many_threads_it_has() -> None:
     begun, found = as_ordinary(lambda: held(HIDDEN))
 
-    assert (b"xx", watchdog.OPEN_FILES) == (begun, found)
+    assert (b"xx", OPEN_FILES) == (begun, found)
 
 
 @pytest.mark.python3

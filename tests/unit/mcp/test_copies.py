@@ -47,6 +47,33 @@ def test_links_that_lead_around_or_out_mean_nothing(home: Home, tmp_path: Path, 
     assert ("real", "sub") == copy.folders
 
 
+def test_a_link_to_a_folder_with_links_in_it_is_followed_all_the_way(home: Home, tmp_path: Path, skill: Writer) -> None:
+    folder = skill("skills/pdf")
+    for name in ("e", "d"):
+        (folder / name).mkdir()
+    (folder / "e/x.md").write_text("x")
+    for name, aim in {"d/l": "../e", "a": "d", "e/back": "../d"}.items():
+        (folder / name).symlink_to(aim)
+    library = metier.open(env=home.env, cwd=tmp_path, roots=[str(tmp_path / "skills")])
+
+    copy = copy_of(library.resolve("pdf"))
+
+    assert ["SKILL.md", "a/l/x.md", "d/l/x.md", "e/back/l/x.md", "e/x.md"] == [one.path for one in copy.files]
+
+
+def test_folders_that_links_multiply_are_too_many_in_the_end(home: Home, tmp_path: Path, skill: Writer) -> None:
+    folder = skill("skills/pdf")
+    for number in range(300):
+        (folder / f"d/{number}").mkdir(parents=True)
+    for number in range(20):
+        (folder / f"l{number}").symlink_to("d")
+    library = metier.open(env=home.env, cwd=tmp_path, roots=[str(tmp_path / "skills")])
+
+    copy = copy_of(library.resolve("pdf"))
+
+    assert ("it has more than 2,048 folders with what its links mean", ()) == (copy.fault, copy.folders)
+
+
 def test_what_is_no_file_keeps_a_skill_from_being_served(home: Home, tmp_path: Path, skill: Writer) -> None:
     os.mkfifo(skill("skills/pdf") / "pipe")
     library = metier.open(env=home.env, cwd=tmp_path, roots=[str(tmp_path / "skills")])

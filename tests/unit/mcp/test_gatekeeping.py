@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import anyio
 import pytest
 from hypothesis import given, strategies as st
 
 from metier.errors import UsageError
-from metier.mcp import gatekeeping
+from metier.mcp import gatekeeping, http
 from metier.mcp.gatekeeping import Asked, Gate
 
 TOKEN = "a-token-of-thirty-two-characters"
@@ -198,3 +199,23 @@ def test_no_request_gets_in_without_the_token_and_none_is_an_error(method: str, 
 
     assert found is not None
     assert 400 <= found.status < 500
+
+
+def test_whoever_ends_a_session_is_forgotten_and_nobody_else() -> None:
+    left: list[str] = []
+
+    class Sessions:
+        async def handle_request(self, *_given: object) -> None:
+            """Answer nothing."""
+
+    door = http.Door(Sessions(), GATE, left.append)  # type: ignore[arg-type]
+    headers = [(b"host", b"localhost:7331"), (b"authorization", f"Bearer {TOKEN}".encode()), (b"content-type", b"application/json"),
+               (b"mcp-session-id", b"s1")]  # fmt: skip
+
+    async def main() -> None:
+        for method in ("POST", "DELETE"):
+            await door({"type": "http", "method": method, "path": gatekeeping.PATH, "headers": headers}, None, None)
+
+    anyio.run(main)
+
+    assert ["s1"] == left

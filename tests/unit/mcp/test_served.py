@@ -10,6 +10,7 @@ import pytest
 from fakes.codeskills import Calling
 from fakes.served import Place
 
+from metier.mcp import copies, toolbox
 from metier.mcp.conversations import Conversation
 from metier.mcp.serving import server_of
 
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
     from conftest import Home, Writer
 
+    from metier.mcp.copies import Copy
     from metier.mcp.serving import Serving
+    from metier.model import Card
 
     Serve = Callable[..., Serving]
 
@@ -211,6 +214,67 @@ def test_a_blocked_skill_is_not_read_through_the_one_that_holds_it(place: Place,
     assert ["mcp-blocked", "mcp-blocked"] == [code_of(one) for one in tried]
     assert [] == listed
     assert "open" in opened["content"]
+
+
+@pytest.mark.parametrize("how", ["by configuration", "by decision"])
+def test_a_blocked_skill_is_reached_neither_by_running_nor_over_links_nor_once_all_has_gone(place: Place, serve: Serve, how: str) -> None:
+    # CO-21
+    folder = place.skill("skills/wrap", open_txt="open")
+    inner = place.skill("skills/wrap/sub/payroll", pay_txt="secret", scripts__p_py="print('ran')\n")
+    (folder / "pl").symlink_to("sub/payroll")
+    (folder / "sl.txt").symlink_to("sub/payroll/pay.txt")
+    place.config.write_text("[mcp]\nrun = true\n" + ('blocked = ["payroll"]\n' if how == "by configuration" else ""))
+    serving, talk = serve(), Conversation()
+    serving.library.trust("wrap", "approve")
+    if how == "by decision":
+        serving.library.trust(str(inner), "block")
+    serving.library.reload()
+    paths = ("sub/payroll/pay.txt", "pl/pay.txt", "sl.txt")
+
+    before = [code_of(told(serving, "read_skill_file", name="wrap", path=path)) for path in paths]
+    loaded = told(serving, "load_skill", talk, name="wrap")
+    after = [code_of(told(serving, "read_skill_file", talk, name="wrap", path=path)) for path in paths]
+    ran = [code_of(told(serving, "run_skill_script", talk, name="wrap", script=script)) for script in ("sub/payroll/scripts/p.py", "pl/scripts/p.py")]
+    folder.rename(place.folder / "elsewhere")
+    serving.library.reload()
+    gone = [code_of(told(serving, "read_skill_file", talk, name="wrap", path=path)) for path in paths]
+
+    assert "" == code_of(loaded)
+    assert ["mcp-blocked"] * 3 == before == after
+    assert ["mcp-blocked"] * 2 == ran
+    assert ["revision-gone"] * 3 == gone
+
+
+def test_what_a_name_gave_last_is_what_a_load_is_held_against(place: Place, serve: Serve) -> None:
+    place.skill("skills/dup", f_txt="old")
+    (place.folder / "first").mkdir()
+    serving, talk = serve("first", "skills"), Conversation()
+    told(serving, "load_skill", talk, name="dup")
+    new = place.write("first/dup", text="---\nname: dup\ndescription: Does thing.\n---\n\nOtherwise.\n")
+    serving.library.reload()
+    told(serving, "load_skill", talk, name="dup")
+    (new / "SKILL.md").unlink()
+    serving.library.reload()
+
+    found = told(serving, "load_skill", talk, name="dup")
+
+    assert (True, False) == (found["changed"], found["already_loaded"])
+
+
+def test_who_is_let_in_while_something_is_decided_is_not_remembered(place: Place, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    place.write("skills/fine")
+    serving = serve()
+
+    def slowly(card: Card) -> Copy:
+        serving.library.trust("fine", "block")
+        return copies.copy_of(card)
+
+    monkeypatch.setattr(toolbox, "copy_of", slowly)
+    told(serving, "load_skill", name="fine")
+
+    found = serving.tools.quick("load_skill", {"name": "fine"}, None) or serving.tools.call("load_skill", {"name": "fine"}, None)
+
+    assert found["isError"]
 
 
 def test_links_inside_a_skill_are_read_alike_before_and_after_it_is_loaded(place: Place, serve: Serve) -> None:
