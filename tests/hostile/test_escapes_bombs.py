@@ -142,25 +142,20 @@ while True:
     os.write(1, b"x" * 65536)
     os.write(2, b"y" * 65536)
 """
-TERM = """
-import signal, time
+DEAF = """
+import os, signal, time
 for number in range(1, 65):
     try:
         signal.signal(number, signal.SIG_IGN)
     except (OSError, ValueError):
         pass
 print("begun", flush=True)
+"""
+TERM = DEAF + """
 while True:
     time.sleep(60)
 """
-SPIN = """
-import os, signal
-for number in range(1, 65):
-    try:
-        signal.signal(number, signal.SIG_IGN)
-    except (OSError, ValueError):
-        pass
-print("begun", flush=True)
+SPIN = DEAF + """
 for number in range(3):
     os.close(number)
 while True:
