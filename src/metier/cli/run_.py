@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 from metier import cli
 from metier.cli import consent, ending, output
 from metier.errors import MetierError, NotFoundError, RefusedError, UsageError
+from metier.running.given import LONGEST
 from metier.runs import REFUSED
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from metier.running.foreseeing import Foreseen
     from metier.runs import Ran
 
-LONGEST = 24 * 3600
-"""Seconds, as `running.given` has it: to name the option where it is wrong."""
 _STOPPED = {
     "time": "it took longer than it may", "output": "it printed more than it may", "memory": "it took more memory than it may",
     "processes": "it started more processes than it may", "asked": "it was stopped",

@@ -27,8 +27,6 @@ else:
 STDIO_USUALLY = frozenset({"terminal", "process_manager", "pm2_control"})
 """What no agent gets over standard input and output, unless the user lists other names."""
 BLOCKED = "mcp-blocked"
-TASK, CONTEXT = 5_000, 10_000
-"""How many characters of a task, and of what goes with it, reach a code skill."""
 
 
 class Refusal(NamedTuple):

@@ -16,7 +16,7 @@ from metier.disclose.schemas import fault_in, schemas
 from metier.disclose.tokens import estimate
 from metier.discover import disk
 from metier.errors import IntegrityError, MetierError, RefusedError, UsageError
-from metier.execute import acts
+from metier.execute import acts, answers
 from metier.mcp import asking, rules
 from metier.mcp.conversations import Revision
 from metier.mcp.copies import copy_of
@@ -252,8 +252,8 @@ class Toolbox:
         if destructive and not self.library.settings.mcp.destructive:
             raise RefusedError(f"'{card.name}' can destroy something; agents may not run such skills here", code="destructive",
                                hint="the user can run it, or allow it: mcp.destructive in the configuration")  # fmt: skip
-        if len(task) > rules.TASK or sum(map(len, args)) > rules.CONTEXT:
-            raise UsageError(f"a task has at most {rules.TASK:,} characters, and what goes with it {rules.CONTEXT:,}",
+        if len(task) > answers.MOST_TASK or len("\n".join(args)) > answers.MOST_CONTEXT:
+            raise UsageError(f"a task has at most {answers.MOST_TASK:,} characters, and what goes with it {answers.MOST_CONTEXT:,}",
                              hint="say it in fewer words")  # fmt: skip
 
 
