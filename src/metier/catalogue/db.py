@@ -62,7 +62,8 @@ class _Kept:
         if mark is None:
             return False
         if len(self._found) >= MANY:
-            self._close(key for key in list(self._found) if key[1] not in {thread.ident for thread in threading.enumerate()})
+            alive = {thread.ident for thread in threading.enumerate()}
+            self._close(key for key in list(self._found) if key[1] not in alive)
         self._found[key] = mark, connection
         return True
 

@@ -112,16 +112,18 @@ class Files:
             why = asking.why_not(self.stock, uris.handle_of(place.root)) if place is not None else None
             raise faults.refused(why) if why is not None else faults.not_served(uri, what)
         whole, below = place.whole, ""
-        why = None
+        first: tuple[str, Refusal] | None = None
         while whole:
             if whole in places:
                 offer = self.stock.offer(places[whole])
                 if not isinstance(offer, Refusal):
                     return offer, below
-                why = asking.explained(self.stock, snapshot.visible[places[whole]], offer)
+                first = first or (places[whole], offer)
             whole, _, last = whole.rpartition("/")
             below = f"{last}/{below}" if below else last
-        raise faults.refused(why) if why is not None else faults.not_served(uri, what)
+        if first is None:
+            raise faults.not_served(uri, what)
+        raise faults.refused(asking.explained(self.stock, snapshot.visible[first[0]], first[1]))
 
     def _paged(self, found: dict[str, Any], following: str | None) -> dict[str, Any]:
         return self._cacheable({**found, **({"nextCursor": following} if following else {})})

@@ -57,8 +57,7 @@ class _Listener:
         self.owed_uris.update(dict.fromkeys(uri for uri in self.uris if _is_below(uri, below)))
 
     async def hear(self) -> None:
-        """Tell the client all that it is owed, however long it takes to read that."""
-        self.busy = True
+        """Tell the client all that it is owed, however long it takes to read that; `busy` from before until then."""
         try:
             while self.owed:
                 tools, uris = self.owed_tools, list(self.owed_uris)
@@ -149,6 +148,7 @@ class News:
         for key, listener in list(self._listeners.items()):
             listener.owe(below, tools=tools)
             if not listener.busy and self.tasks is not None:
+                listener.busy = True
                 self.tasks.start_soon(self._hear, key, listener)
 
     async def _hear(self, key: str, listener: _Listener) -> None:

@@ -358,3 +358,15 @@ def test_a_prompt_that_its_author_took_back_is_not_listed_any_more(place: Place,
 
     assert ["one"] == [one["arguments"][0]["description"] for one in before]
     assert [] == after
+
+
+def test_a_file_that_another_skill_serves_is_no_refusal_of_the_one_it_lies_in(place: Place, serve: Serve) -> None:
+    place.write("skills/outer")
+    place.write("skills/outer/inner", text="---\nname: inner\ndescription: ''\n---\n\nDo.\n")
+    serving = serve()
+    before = len(serving.library.audit_tail(50))
+
+    found = serving.files.read("skill://outer/inner/SKILL.md")
+
+    assert "Do." in found["contents"][0]["text"]
+    assert [] == [event for event in serving.library.audit_tail(50)[before:] if event["event"] == "refuse"]
