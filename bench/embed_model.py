@@ -21,8 +21,13 @@ class Layer(nn.Module):
     def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Give each token what it takes from the others."""
         b, n, w = x.shape
-        q, k, v = (part(x).view(b, n, self.heads, w // self.heads).transpose(1, 2) for part in (self.query, self.key, self.value))
-        seen = F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).reshape(b, n, w)
+        q, k, v = (
+            part(x).view(b, n, self.heads, w // self.heads).transpose(1, 2)
+            for part in (self.query, self.key, self.value)
+        )
+        seen = (
+            F.scaled_dot_product_attention(q, k, v, attn_mask=mask).transpose(1, 2).reshape(b, n, w)
+        )
         x = self.norm(x + self.out(seen))
         return self.last(x + self.second(F.gelu(self.first(x))))
 
@@ -30,7 +35,9 @@ class Layer(nn.Module):
 class Encoder(nn.Module):
     """Tokens in, one vector to each out. The words' own vectors stay as they are."""
 
-    def __init__(self, words: torch.Tensor, layers: int, heads: int, positions: int = 512, types: int = 2) -> None:
+    def __init__(
+        self, words: torch.Tensor, layers: int, heads: int, positions: int = 512, types: int = 2
+    ) -> None:
         """Make a model around the vectors of words that there are."""
         super().__init__()
         width = words.shape[1]
@@ -40,7 +47,9 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(Layer(width, heads, 4 * width) for _ in range(layers))
 
     def forward(self, tokens: torch.Tensor, kinds: torch.Tensor | None = None) -> torch.Tensor:
-        """Read texts, padded with zeros; `kinds` tells a task from a skill where both are read together."""
+        """Read texts, padded with zeros; `kinds` tells a task from a skill where both are read
+        together.
+        """
         there = tokens != 0
         kinds = torch.zeros_like(tokens) if kinds is None else kinds
         at = torch.arange(tokens.shape[1], device=tokens.device)
@@ -58,9 +67,15 @@ NAMES = {
     "embeddings.LayerNorm.bias": "norm.bias",
 }
 PARTS = {
-    "attention.self.query": "query", "attention.self.key": "key", "attention.self.value": "value", "attention.output.dense": "out",
-    "attention.output.LayerNorm": "norm", "intermediate.dense": "first", "output.dense": "second", "output.LayerNorm": "last",
-}  # fmt: skip
+    "attention.self.query": "query",
+    "attention.self.key": "key",
+    "attention.self.value": "value",
+    "attention.output.dense": "out",
+    "attention.output.LayerNorm": "norm",
+    "intermediate.dense": "first",
+    "output.dense": "second",
+    "output.LayerNorm": "last",
+}
 
 
 def ours(name: str) -> str | None:

@@ -1,4 +1,6 @@
-"""The training itself, for `bench/embed.py train`: two towers, then a reader that teaches them. Needs torch and a GPU."""
+"""The training itself, for `bench/embed.py train`: two towers, then a reader that teaches them.
+Needs torch and a GPU.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,11 @@ def tokens_of(tokenizer: Tokenizer, texts: list[str], limit: int) -> Rows:
     for start in range(0, len(texts), 20_000):
         for encoded in tokenizer.encode_batch(texts[start : start + 20_000]):
             ids = encoded.ids
-            found.append(np.array(ids if len(ids) <= limit else [*ids[: limit - 1], embed.SEP], dtype=np.int32))
+            found.append(
+                np.array(
+                    ids if len(ids) <= limit else [*ids[: limit - 1], embed.SEP], dtype=np.int32
+                )
+            )
     return found
 
 
@@ -49,8 +55,9 @@ def padded(rows: Rows) -> torch.Tensor:
 class Towers(nn.Module):
     """One encoder for both sides: the mean of a text's tokens, of unit length.
 
-    While it learns, each token has a small vector of its own as well, and the best matches of a task's tokens are to find the
-    skill too. Only the whole is used afterwards, but what single words mean is learnt better so.
+    While it learns, each token has a small vector of its own as well, and the best matches of a
+    task's tokens are to find the skill too. Only the whole is used afterwards, but what single
+    words mean is learnt better so.
     """
 
     def __init__(self, encoder: Encoder) -> None:
@@ -74,9 +81,15 @@ class Towers(nn.Module):
         return whole, F.normalize(small.float(), dim=-1) * there, there[..., 0]
 
 
-def matched(query: torch.Tensor, mask: torch.Tensor, text: torch.Tensor, text_mask: torch.Tensor) -> torch.Tensor:
-    """Give the mean best match of a query's tokens in each of its texts: queries [q, k, w], texts [q or 1, n, m, w]."""
-    found = torch.einsum("qkw,pnmw->qnkm" if len(text) == 1 else "qkw,qnmw->qnkm", query.bfloat16(), text.bfloat16())
+def matched(
+    query: torch.Tensor, mask: torch.Tensor, text: torch.Tensor, text_mask: torch.Tensor
+) -> torch.Tensor:
+    """Give the mean best match of a query's tokens in each of its texts: queries [q, k, w], texts
+    [q or 1, n, m, w].
+    """
+    found = torch.einsum(
+        "qkw,pnmw->qnkm" if len(text) == 1 else "qkw,qnmw->qnkm", query.bfloat16(), text.bfloat16()
+    )
     found = found.masked_fill(text_mask[:, :, None, :] == 0, -1).amax(-1).float()
     return (found * mask[:, None, :]).sum(-1) / mask.sum(-1)[:, None]
 
@@ -88,11 +101,16 @@ class Reader(nn.Module):
         """Train this encoder."""
         super().__init__()
         self.encoder = encoder
-        self.head = nn.Sequential(nn.Linear(embed.WIDTH, embed.WIDTH), nn.Tanh(), nn.Linear(embed.WIDTH, 1))
+        self.head = nn.Sequential(
+            nn.Linear(embed.WIDTH, embed.WIDTH), nn.Tanh(), nn.Linear(embed.WIDTH, 1)
+        )
 
     def forward(self, queries: Rows, texts: Rows) -> torch.Tensor:
         """Give the score of each pair."""
-        pairs = [np.concatenate([query, text[1:]])[: embed.PAIR_TOKENS] for query, text in zip(queries, texts, strict=True)]
+        pairs = [
+            np.concatenate([query, text[1:]])[: embed.PAIR_TOKENS]
+            for query, text in zip(queries, texts, strict=True)
+        ]
         tokens = padded(pairs)
         lengths = torch.tensor([len(query) for query in queries], device=DEVICE)
         kinds = (torch.arange(tokens.shape[1], device=DEVICE)[None] >= lengths[:, None]).long()
@@ -133,14 +151,23 @@ class Data:
         self.names = [skill["name"] for skill in self.skills]
         self.card = tokens_of(self.tokenizer, self.cards, embed.CARD_TOKENS)
         self.passage = tokens_of(self.tokenizer, [text for _at, text in flat], embed.PASSAGE_TOKENS)
-        self.query = tokens_of(self.tokenizer, [text for _kind, text, _at in self.uses], embed.QUERY_TOKENS)
+        self.query = tokens_of(
+            self.tokenizer, [text for _kind, text, _at in self.uses], embed.QUERY_TOKENS
+        )
         # A sentence of the card as the query: the card without it is the better exercise.
-        cut = [at for at, (kind, text, owner) in enumerate(self.uses) if kind != "asked" and text in self.cards[owner]]
+        cut = [
+            at
+            for at, (kind, text, owner) in enumerate(self.uses)
+            if kind != "asked" and text in self.cards[owner]
+        ]
         without = [self.cards[self.uses[at][2]].replace(self.uses[at][1], " ") for at in cut]
         bare = tokens_of(self.tokenizer, without, embed.CARD_TOKENS)
         self.without = dict(zip(cut, bare, strict=True))
-        self.free = [[at for at in self.of[owner] if kind == "asked" or text not in flat[at][1]] or self.of[owner]
-                     for kind, text, owner in self.uses]  # fmt: skip
+        self.free = [
+            [at for at in self.of[owner] if kind == "asked" or text not in flat[at][1]]
+            or self.of[owner]
+            for kind, text, owner in self.uses
+        ]
         weights = np.array([embed.WEIGHTS[kind] for kind, _text, _at in self.uses])
         self.chance = weights / weights.sum()
 
@@ -174,7 +201,9 @@ def encoded(towers: Towers, rows: Rows, batch: int = 2048) -> torch.Tensor:
     return found
 
 
-def similarities(towers: Towers, data: Data, query: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def similarities(
+    towers: Towers, data: Data, query: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Give each query's cosine with each card, and with each skill's best passage."""
     cards, passages = encoded(towers, data.card), encoded(towers, data.passage)
     owner = torch.from_numpy(data.owner).to(DEVICE)
@@ -190,8 +219,12 @@ def report(data: Data, scores: torch.Tensor, gold: list[set[str]], kinds: list[s
     for row, names, kind in zip(top, gold, kinds, strict=True):
         seen = list(dict.fromkeys(data.names[at] for at in row))[:10]
         place = next((at for at, name in enumerate(seen) if name in names), None)
-        found.setdefault(kind, []).append((place == 0, 0 if place is None else 1 / (place + 1), place is not None))
-    return "  ".join(f"{kind} {np.mean(rows, 0).round(3).tolist()}" for kind, rows in sorted(found.items()))
+        found.setdefault(kind, []).append(
+            (place == 0, 0 if place is None else 1 / (place + 1), place is not None)
+        )
+    return "  ".join(
+        f"{kind} {np.mean(rows, 0).round(3).tolist()}" for kind, rows in sorted(found.items())
+    )
 
 
 def scheduled(optimiser: torch.optim.Optimizer, rate: float, done: float) -> None:
@@ -221,13 +254,25 @@ def first_stage(towers: Towers, data: Data, clock: Clock, seconds: float, batch:
     while clock() - began < seconds:
         scheduled(optimiser, 1.2e-4, (clock() - began) / seconds)
         some = drawn(data, generator, batch)
-        cards = [data.without[at] if at in data.without and generator.random() < 0.8 else data.card[data.uses[at][2]]
-                 for at in some]  # fmt: skip
+        cards = [
+            data.without[at]
+            if at in data.without and generator.random() < 0.8
+            else data.card[data.uses[at][2]]
+            for at in some
+        ]
         passages = [data.passage[int(generator.choice(data.free[at]))] for at in some]
-        (q, qs, qm), (c, cs, cm), p = towers.apart([data.query[at] for at in some]), towers.apart(cards), towers(passages)
+        (q, qs, qm), (c, cs, cm), p = (
+            towers.apart([data.query[at] for at in some]),
+            towers.apart(cards),
+            towers(passages),
+        )
         target = torch.arange(len(some), device=DEVICE)
         one, two = q @ c.T * embed.SCALE, q @ p.T * embed.SCALE
-        loss = F.cross_entropy(one, target) + 0.5 * F.cross_entropy(two, target) + F.cross_entropy(torch.maximum(one, two), target)
+        loss = (
+            F.cross_entropy(one, target)
+            + 0.5 * F.cross_entropy(two, target)
+            + F.cross_entropy(torch.maximum(one, two), target)
+        )
         loss = loss + 0.5 * F.cross_entropy(one.T, target)
         late = matched(qs[:LATE], qm[:LATE], cs[None, :LATE], cm[None, :LATE])
         loss = loss + F.cross_entropy(late * LATE_SCALE, target[:LATE])
@@ -240,18 +285,26 @@ def first_stage(towers: Towers, data: Data, clock: Clock, seconds: float, batch:
             clock.say("towers", step, round(loss.item(), 3))
 
 
-def confused(towers: Towers, data: Data, uses: list[int], count: int, skip: float = 0.97) -> torch.Tensor:
-    """Give for each use the skills that the towers take for its own; what looks even more fitting is probably right as well."""
+def confused(
+    towers: Towers, data: Data, uses: list[int], count: int, skip: float = 0.97
+) -> torch.Tensor:
+    """Give for each use the skills that the towers take for its own; what looks even more fitting
+    is probably right as well.
+    """
     owner = torch.from_numpy(data.owner).to(DEVICE)
     cards, passages = encoded(towers, data.card), encoded(towers, data.passage)
     groups: dict[str, int] = {}
-    same = torch.tensor([groups.setdefault(name, len(groups)) for name in data.names], device=DEVICE)
+    same = torch.tensor(
+        [groups.setdefault(name, len(groups)) for name in data.names], device=DEVICE
+    )
     found = []
     for start in range(0, len(uses), 1024):
         some = uses[start : start + 1024]
         query = encoded(towers, [data.query[at] for at in some])
         best = torch.full((len(some), len(cards)), -1.0, device=DEVICE)
-        score = query @ cards.T + best.scatter_reduce(1, owner.expand(len(some), -1), query @ passages.T, "amax")
+        score = query @ cards.T + best.scatter_reduce(
+            1, owner.expand(len(some), -1), query @ passages.T, "amax"
+        )
         own = torch.tensor([data.uses[at][2] for at in some], device=DEVICE)
         limit = score.gather(1, own[:, None]) * skip
         near = score.masked_fill(same[None] == same[own][:, None], -9)
@@ -270,7 +323,9 @@ def text_of(data: Data, at: int, generator: np.random.Generator | None) -> np.nd
     return np.concatenate([data.card[at][:-1], data.passage[part][1:]])
 
 
-def second_stage(reader: Reader, data: Data, near: torch.Tensor, uses: list[int], clock: Clock, seconds: float) -> None:
+def second_stage(
+    reader: Reader, data: Data, near: torch.Tensor, uses: list[int], clock: Clock, seconds: float
+) -> None:
     """Let the reader learn from what the towers confuse."""
     optimiser = torch.optim.AdamW(reader.parameters(), lr=5e-5, weight_decay=0.01)
     generator, began, step, size, wrong = np.random.default_rng(embed.SEED + 1), clock(), 0, 96, 9
@@ -306,14 +361,22 @@ def read_scores(reader: Reader, queries: Rows, texts: Rows, batch: int = 4096) -
     with torch.no_grad():
         for start in range(0, len(order), batch):
             some = order[start : start + batch]
-            found[torch.tensor(some, device=DEVICE)] = reader([queries[at] for at in some], [texts[at] for at in some])
+            found[torch.tensor(some, device=DEVICE)] = reader(
+                [queries[at] for at in some], [texts[at] for at in some]
+            )
     reader.train()
     return found
 
 
 def third_stage(
-    towers: Towers, reader: Reader, data: Data, near: torch.Tensor, uses: list[int], clock: Clock, seconds: float,
-) -> None:  # fmt: skip
+    towers: Towers,
+    reader: Reader,
+    data: Data,
+    near: torch.Tensor,
+    uses: list[int],
+    clock: Clock,
+    seconds: float,
+) -> None:
     """Let the reader teach the towers how well each of the confused ones fits."""
     optimiser = torch.optim.AdamW(towers.parameters(), lr=5e-5, weight_decay=0.01)
     generator, began, step, size, wrong = np.random.default_rng(embed.SEED + 2), clock(), 0, 128, 11
@@ -322,23 +385,51 @@ def third_stage(
     while clock() - began < seconds:
         scheduled(optimiser, 6e-5, (clock() - began) / seconds)
         some = generator.choice(len(uses), size, p=weight)
-        lists = [[data.uses[uses[at]][2], *generator.choice(near[at].numpy(), wrong, replace=False).tolist()] for at in some]
+        lists = [
+            [
+                data.uses[uses[at]][2],
+                *generator.choice(near[at].numpy(), wrong, replace=False).tolist(),
+            ]
+            for at in some
+        ]
         query = [data.query[uses[at]] for at in some]
         flat = [one for row in lists for one in row]
         part = [int(generator.choice(data.of[one])) if data.of[one] else -1 for one in flat]
-        texts = [np.concatenate([data.card[one][:-1], data.passage[at][1:]]) if at >= 0 else data.card[one]
-                 for one, at in zip(flat, part, strict=True)]  # fmt: skip
-        taught = read_scores(reader, [row for row in query for _ in range(wrong + 1)], texts).view(size, wrong + 1)
-        (q, qs, qm), (c, cs, cm) = towers.apart(query), towers.apart([data.card[one] for one in flat])
-        p = towers([data.passage[at] if at >= 0 else data.card[one] for one, at in zip(flat, part, strict=True)])
+        texts = [
+            np.concatenate([data.card[one][:-1], data.passage[at][1:]])
+            if at >= 0
+            else data.card[one]
+            for one, at in zip(flat, part, strict=True)
+        ]
+        taught = read_scores(reader, [row for row in query for _ in range(wrong + 1)], texts).view(
+            size, wrong + 1
+        )
+        (q, qs, qm), (c, cs, cm) = (
+            towers.apart(query),
+            towers.apart([data.card[one] for one in flat]),
+        )
+        p = towers(
+            [
+                data.passage[at] if at >= 0 else data.card[one]
+                for one, at in zip(flat, part, strict=True)
+            ]
+        )
         cards, parts = c.view(size, wrong + 1, -1), p.view(size, wrong + 1, -1)
         near_card, near_part = (q[:, None] * cards).sum(-1), (q[:, None] * parts).sum(-1)
         told = F.softmax(taught, -1)
-        loss = F.kl_div(F.log_softmax((near_card + near_part) * embed.SCALE / 2, -1), told, reduction="batchmean")
-        loss = loss + 0.5 * F.kl_div(F.log_softmax(near_card * embed.SCALE, -1), told, reduction="batchmean")
+        loss = F.kl_div(
+            F.log_softmax((near_card + near_part) * embed.SCALE / 2, -1),
+            told,
+            reduction="batchmean",
+        )
+        loss = loss + 0.5 * F.kl_div(
+            F.log_softmax(near_card * embed.SCALE, -1), told, reduction="batchmean"
+        )
         every = q @ c.T * embed.SCALE  # and against everything else that is there
         loss = loss + 0.5 * F.cross_entropy(every, target * (wrong + 1))
-        late = matched(qs, qm, cs.view(size, wrong + 1, cs.shape[1], -1), cm.view(size, wrong + 1, -1))
+        late = matched(
+            qs, qm, cs.view(size, wrong + 1, cs.shape[1], -1), cm.view(size, wrong + 1, -1)
+        )
         loss = loss + F.kl_div(F.log_softmax(late * LATE_SCALE, -1), told, reduction="batchmean")
         optimiser.zero_grad()
         loss.backward()
@@ -350,7 +441,9 @@ def third_stage(
 
 
 class Judge:
-    """Scores queries that nothing was trained on: messages for held-out skills, and whatever else a file gives."""
+    """Scores queries that nothing was trained on: messages for held-out skills, and whatever else a
+    file gives.
+    """
 
     def __init__(self, data: Data, options: Any, clock: Clock) -> None:
         """Read the queries, where a file was named."""
@@ -359,12 +452,16 @@ class Judge:
         if options.eval:
             with lzma.open(options.eval, "rt") as file:
                 self.asked = json.load(file)
-        self.query = tokens_of(data.tokenizer, [one["query"] for one in self.asked], embed.QUERY_TOKENS)
+        self.query = tokens_of(
+            data.tokenizer, [one["query"] for one in self.asked], embed.QUERY_TOKENS
+        )
         self.gold = [set(one["gold"]) for one in self.asked]
         self.kinds = [one["kind"] for one in self.asked]
 
     def look(self, what: str, towers: Towers, reader: Reader | None = None, keep: str = "") -> None:
-        """Say how well the towers do, and the reader where there is one; `keep` is a file for what they said."""
+        """Say how well the towers do, and the reader where there is one; `keep` is a file for what
+        they said.
+        """
         if self.asked:
             with torch.no_grad():
                 self._look(what, towers, reader, keep)
@@ -380,12 +477,18 @@ class Judge:
         given = torch.tensor([one["candidates"][:60] for one in self.asked], device=DEVICE)
         listed = torch.cat([given, near], 1)
         read = self._read(reader, listed)
-        for name, values in (("reader", read), ("reader+both", read / 10 + (card + passage).gather(1, listed))):
+        for name, values in (
+            ("reader", read),
+            ("reader+both", read / 10 + (card + passage).gather(1, listed)),
+        ):
             scores = torch.full_like(card, -99).scatter(1, listed, values)
             self.clock.say(what, name, report(data, scores, self.gold, self.kinds))
         if keep:
             stacked = torch.stack([card.gather(1, listed), passage.gather(1, listed), read], -1)
-            candidates, signals = listed.cpu().numpy().astype(np.int16), stacked.cpu().numpy().astype(np.float16)
+            candidates, signals = (
+                listed.cpu().numpy().astype(np.int16),
+                stacked.cpu().numpy().astype(np.float16),
+            )
             np.savez_compressed(keep, candidates=candidates, signals=signals)
 
     def _read(self, reader: Reader, listed: torch.Tensor) -> torch.Tensor:
@@ -398,14 +501,24 @@ class Judge:
             for column, one in enumerate(row):
                 for part in data.of[one][:READ] or [-1]:
                     queries.append(self.query[at])
-                    texts.append(np.concatenate([data.card[one][:-1], data.passage[part][1:]]) if part >= 0 else data.card[one])
+                    texts.append(
+                        np.concatenate([data.card[one][:-1], data.passage[part][1:]])
+                        if part >= 0
+                        else data.card[one]
+                    )
                     place.append(at * listed.shape[1] + column)
         scores = read_scores(reader, queries, texts)
         best = torch.full((listed.numel(),), -99.0, device=DEVICE)
-        return best.scatter_reduce(0, torch.tensor(place, device=DEVICE), scores, "amax").view(listed.shape)
+        return best.scatter_reduce(0, torch.tensor(place, device=DEVICE), scores, "amax").view(
+            listed.shape
+        )
 
 
 def save(towers: Towers, path: str) -> None:
-    """Write the weights that were learnt, without the words' own vectors, which stay as they were."""
-    state = {name: value.half().cpu().numpy() for name, value in towers.encoder.state_dict().items()}
+    """Write the weights that were learnt, without the words' own vectors, which stay as they
+    were.
+    """
+    state = {
+        name: value.half().cpu().numpy() for name, value in towers.encoder.state_dict().items()
+    }
     np.savez(path, **state)

@@ -20,7 +20,9 @@ class Sample(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A limit a figure must keep: from above, with or without the limit itself, from below, or to the letter."""
+    """A limit a figure must keep: from above, with or without the limit itself, from below, or to
+    the letter.
+    """
 
     kind: Literal["at most", "under", "at least", "exactly"]
     limit: float
@@ -47,8 +49,16 @@ Times = dict[tuple[int, str], list[Sample]]
 """(size, subject) → one sample per round, in the order of the rounds."""
 
 
-def ratio(what: str, above: list[Sample] | None, below: list[Sample] | None, target: Target, note: str = "") -> Figure:
-    """Compare two subjects: the ratio of their medians, and its spread over the rounds they share."""
+def ratio(
+    what: str,
+    above: list[Sample] | None,
+    below: list[Sample] | None,
+    target: Target,
+    note: str = "",
+) -> Figure:
+    """Compare two subjects: the ratio of their medians, and its spread over the rounds they
+    share.
+    """
     if not above or not below:
         return missing(what, target, note)
     each = sorted(a.seconds / b.seconds for a, b in zip(above, below, strict=False))
@@ -118,5 +128,8 @@ def figures_table(figures: list[Figure]) -> str:
 def table(rows: Sequence[tuple[str, ...]]) -> str:
     """Align rows in columns; the first row is the heading."""
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
     return "\n".join([lines[0], "  ".join("-" * width for width in widths), *lines[1:]])

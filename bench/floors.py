@@ -1,6 +1,7 @@
 """The least a listing can cost: the same passes over the disk, and nothing else.
 
-Written as tightly as plain Python allows (relative opens, no objects kept), because a slow floor would flatter us.
+Written as tightly as plain Python allows (relative opens, no objects kept), because a slow floor
+would flatter us.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""List a folder of skills the way Hermes does: `os.walk`, then PyYAML's C loader on the first 4,000 characters.
+"""List a folder of skills the way Hermes does: `os.walk`, then PyYAML's C loader on the first 4,000
+characters.
 
-Run as `python bench/hermes_like.py FOLDER`; the listing is JSON on stdout. This is our own code for that behaviour,
-kept as a yardstick: it guards against neither link cycles nor hostile YAML.
+Run as `python bench/hermes_like.py FOLDER`; the listing is JSON on stdout. This is our own code for
+that behaviour, kept as a yardstick: it guards against neither link cycles nor hostile YAML.
 """
 
 from __future__ import annotations
@@ -16,7 +17,17 @@ import yaml
 
 EXCLUDED = frozenset(
     (
-        *(".git", ".github", ".hub", ".archive", ".venv", "venv", "node_modules", "site-packages", "__pycache__"),
+        *(
+            ".git",
+            ".github",
+            ".hub",
+            ".archive",
+            ".venv",
+            "venv",
+            "node_modules",
+            "site-packages",
+            "__pycache__",
+        ),
         *(".tox", ".nox", ".pytest_cache", ".mypy_cache", ".ruff_cache"),
     )
 )
@@ -34,14 +45,18 @@ def files(root: str) -> list[str]:
     found: list[str] = []
     for folder, folders, names in os.walk(root, followlinks=True):
         has_skill = "SKILL.md" in names
-        folders[:] = [name for name in folders if name not in EXCLUDED and not (has_skill and name in SUPPORT)]
+        folders[:] = [
+            name for name in folders if name not in EXCLUDED and not (has_skill and name in SUPPORT)
+        ]
         if has_skill:
             found.append(os.path.join(folder, "SKILL.md"))
     return sorted(found, key=lambda path: os.path.relpath(path, root))
 
 
 def frontmatter(text: str) -> tuple[dict[str, Any], str]:
-    """Split a head into its fields and its body; malformed YAML falls back to `key: value` lines."""
+    """Split a head into its fields and its body; malformed YAML falls back to `key: value`
+    lines.
+    """
     if not text.startswith("---"):
         return {}, text
     closing = CLOSING.search(text, 3)

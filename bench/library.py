@@ -1,4 +1,5 @@
-"""Measure listing a library of skills against floors and peers, and print every figure as a ratio of one run.
+"""Measure listing a library of skills against floors and peers, and print every figure as a ratio
+of one run.
 
 python bench/library.py [--sizes 100,1000,10000,100000] [--repeat 5] [--no-peers] [--json FILE]
 """
@@ -27,12 +28,15 @@ if TYPE_CHECKING:
 
 SMALL, NORMAL, LARGE = 1_000, 10_000, 100_000
 WARM_UP_TREE = 100
-SETTLE_SECONDS = 3.0  # a file younger than this is read again on purpose, so a warm run needs older ones
+SETTLE_SECONDS = (
+    3.0  # a file younger than this is read again on purpose, so a warm run needs older ones
+)
 PEERS_UP_TO = NORMAL
 
 COLD_FLOOR, WARM_FLOOR = "floor: scan, read, sha256", "floor: scan, stat"
 COLD_CALL, WARM_CALL = "metier cold, library", "metier warm, library"
 COLD_PROCESS, WARM_PROCESS = "metier cold, process", "metier warm, process"
+PROMPT = "metier prompt, all judged, process"
 PYTHON = "python -c pass"
 
 
@@ -46,7 +50,9 @@ class Subject(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What is counted and not timed: reads after one change, and bytes resident by size and temperature."""
+    """What is counted and not timed: reads after one change, and bytes resident by size and
+    temperature.
+    """
 
     reads: int | None
     bytes: dict[tuple[int, str], int]
@@ -68,12 +74,18 @@ class Bench:
         time.sleep(max(newest + SETTLE_SECONDS - time.time(), 0))
 
     def subjects(self) -> list[Subject]:
-        """Return everything that will be timed, already tried once: a subject that fails is a problem, not a time."""
+        """Return everything that will be timed, already tried once: a subject that fails is a
+        problem, not a time.
+        """
         found: list[Subject] = []
         for size, tree in self.trees.items():
             found += self._floors(size, tree)
             found += self._ours(size, tree) if self.options.metier else []
-            found += self._peers(size, tree) if self.options.peers and size <= self.options.peers_up_to else []
+            found += (
+                self._peers(size, tree)
+                if self.options.peers and size <= self.options.peers_up_to
+                else []
+            )
         return found
 
     def _floors(self, size: int, tree: trees.Tree) -> list[Subject]:
@@ -93,21 +105,47 @@ class Bench:
             for _ in range(2):  # unmeasured: the first fills the index, the second finds it settled
                 self._called("library", tree, home)
                 self._count(measure.count_listed(measure.listing(tree.root, home)), tree)
+                if size == SMALL:
+                    measure.process(measure.prompting(tree.root, home))  # judges all of them
         except peers.Broken as problem:
             self.problems[f"metier at {size:,}"] = str(problem)
             return []
         repeat = self.options.repeat
         return [
-            Subject(size, COLD_CALL, lambda: self._cold(lambda fresh: self._called("library", tree, fresh)), repeat),
+            Subject(
+                size,
+                COLD_CALL,
+                lambda: self._cold(lambda fresh: self._called("library", tree, fresh)),
+                repeat,
+            ),
             Subject(size, WARM_CALL, lambda: self._called("library", tree, home, reads=0), repeat),
             Subject(
                 size,
                 COLD_PROCESS,
-                lambda: self._cold(lambda fresh: measure.process(measure.listing(tree.root, fresh))),
+                lambda: self._cold(
+                    lambda fresh: measure.process(measure.listing(tree.root, fresh))
+                ),
                 repeat,
             ),
-            Subject(size, WARM_PROCESS, lambda: measure.process(measure.listing(tree.root, home)), repeat),
-            *([Subject(size, PYTHON, lambda: measure.process(measure.nothing(home)), repeat)] if size == SMALL else []),
+            Subject(
+                size,
+                WARM_PROCESS,
+                lambda: measure.process(measure.listing(tree.root, home)),
+                repeat,
+            ),
+            *(
+                [
+                    Subject(size, PYTHON, lambda: measure.process(measure.nothing(home)), repeat),
+                    Subject(
+                        size,
+                        PROMPT,
+                        lambda: measure.process(measure.prompting(tree.root, home)),
+                        repeat,
+                    ),
+                ]
+                if size == SMALL
+                else []
+            ),
         ]
 
     def _peers(self, size: int, tree: trees.Tree) -> list[Subject]:
@@ -123,7 +161,14 @@ class Bench:
                 self.problems[peer.name] = str(problem)
                 continue
             command = peers.command(peer, tree)
-            found.append(Subject(size, peer.name, lambda c=command: measure.process(c), self.options.peer_repeat))  # type: ignore[misc]
+            found.append(
+                Subject(
+                    size,
+                    peer.name,
+                    lambda c=command: measure.process(c),  # type: ignore[misc]
+                    self.options.peer_repeat,
+                )
+            )
         return found
 
     def _cold(self, run: Callable[[str], Sample]) -> Sample:
@@ -133,7 +178,9 @@ class Bench:
         finally:
             shutil.rmtree(fresh)
 
-    def _called(self, what: str, tree: trees.Tree, home: str, *, reads: int | None = None) -> Sample:
+    def _called(
+        self, what: str, tree: trees.Tree, home: str, *, reads: int | None = None
+    ) -> Sample:
         report = measure.call(what, tree.root, self.small.root, home)
         self._count(report["count"], tree)
         if reads is not None and report.get("reads") not in {None, reads}:
@@ -147,7 +194,9 @@ class Bench:
             raise peers.Broken(message)
 
     def time(self, subjects: list[Subject]) -> Times:
-        """Time all subjects in turn, round after round, so that a slow spell of the machine touches them alike."""
+        """Time all subjects in turn, round after round, so that a slow spell of the machine touches
+        them alike.
+        """
         times: Times = {(subject.size, subject.name): [] for subject in subjects}
         for number in range(max((subject.rounds for subject in subjects), default=0)):
             say(f"round {number + 1}")
@@ -181,21 +230,40 @@ class Bench:
 
 def figures(times: Times, counted: Counted, problems: dict[str, str]) -> list[Figure]:
     """Return every figure, in the order in which they are promised."""
-    at = {name: times.get((NORMAL, name)) for name in (COLD_CALL, WARM_CALL, COLD_FLOOR, WARM_FLOOR)}
+    at = {
+        name: times.get((NORMAL, name)) for name in (COLD_CALL, WARM_CALL, COLD_FLOOR, WARM_FLOOR)
+    }
     return [
-        ratio("cold list, library call / floor", at[COLD_CALL], at[COLD_FLOOR], Target("at most", 3)),
+        ratio(
+            "cold list, library call / floor", at[COLD_CALL], at[COLD_FLOOR], Target("at most", 3)
+        ),
         *_against_peers(times, problems, COLD_PROCESS, {"openskills": 1.5, peers.OURS: 4}, 15),
         *_against_peers(times, problems, WARM_PROCESS, {"openskills": 5, peers.OURS: 10}, 40),
-        ratio("warm list, library call / floor", at[WARM_CALL], at[WARM_FLOOR], Target("at most", 2)),
+        ratio(
+            "warm list, library call / floor", at[WARM_CALL], at[WARM_FLOOR], Target("at most", 2)
+        ),
         ratio(
             f"warm `list --json` of {SMALL:,} / `{PYTHON}`",
             times.get((SMALL, WARM_PROCESS)),
             times.get((SMALL, PYTHON)),
             Target("at most", 5),
         ),
-        exact("skills read again when one changed", counted.reads, Target("exactly", 1, unit="read")),
+        ratio(
+            f"`prompt` of {SMALL:,} judged skills / warm `list --json`",
+            times.get((SMALL, PROMPT)),
+            times.get((SMALL, WARM_PROCESS)),
+            Target("at most", 1.6),
+        ),
+        exact(
+            "skills read again when one changed", counted.reads, Target("exactly", 1, unit="read")
+        ),
         *(
-            ratio(f"{LARGE:,} / {NORMAL:,}: {name}", times.get((LARGE, name)), times.get((NORMAL, name)), _LINEAR)
+            ratio(
+                f"{LARGE:,} / {NORMAL:,}: {name}",
+                times.get((LARGE, name)),
+                times.get((NORMAL, name)),
+                _LINEAR,
+            )
             for name in (COLD_CALL, WARM_CALL, COLD_PROCESS, WARM_PROCESS)
         ),
         *_memory(counted),
@@ -215,7 +283,9 @@ def _against_peers(
         if peer.name in problems:
             found.append(missing(what, target, problems[peer.name]))
         else:
-            found.append(ratio(what, times.get((NORMAL, peer.name)), times.get((NORMAL, ours)), target))
+            found.append(
+                ratio(what, times.get((NORMAL, peer.name)), times.get((NORMAL, ours)), target)
+            )
     return found
 
 
@@ -223,15 +293,24 @@ def _memory(counted: Counted) -> list[Figure]:
     target = Target("at most", 2.5, unit="kB")
     found: list[Figure] = []
     for temperature in ("warm, held", "warm, peak", "cold, held", "cold, peak"):
-        small, large = counted.bytes.get((SMALL, temperature)), counted.bytes.get((LARGE, temperature))
+        small, large = (
+            counted.bytes.get((SMALL, temperature)),
+            counted.bytes.get((LARGE, temperature)),
+        )
         each = None if small is None or large is None else (large - small) / (LARGE - SMALL) / 1000
-        found.append(exact(f"kB resident per skill, {LARGE:,} over {SMALL:,}: {temperature}", each, target))
+        found.append(
+            exact(f"kB resident per skill, {LARGE:,} over {SMALL:,}: {temperature}", each, target)
+        )
     return found
 
 
 def machine() -> dict[str, Any]:
     """Return what this run ran on; the load says whether anything else was running."""
-    model = [line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    model = [
+        line
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    ]
     return {
         "cores": os.cpu_count(),
         "processor": model[0].partition(": ")[2] if model else platform.machine(),
@@ -244,7 +323,9 @@ def machine() -> dict[str, Any]:
 
 def _node() -> str:
     try:
-        return subprocess.run(["node", "--version"], capture_output=True, text=True, check=False).stdout.strip()
+        return subprocess.run(
+            ["node", "--version"], capture_output=True, text=True, check=False
+        ).stdout.strip()
     except OSError:
         return "absent"
 
@@ -257,14 +338,24 @@ def say(text: str) -> None:
 
 def options() -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=lambda text: [int(part) for part in text.split(",")], default=None)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--sizes", type=lambda text: [int(part) for part in text.split(",")], default=None
+    )
     parser.add_argument("--repeat", type=int, default=5, help="rounds (5)")
-    parser.add_argument("--peer-repeat", type=int, default=3, help="rounds in which the peers take part (3)")
-    parser.add_argument("--peers-up-to", type=int, default=PEERS_UP_TO, help="largest library given to the peers")
+    parser.add_argument(
+        "--peer-repeat", type=int, default=3, help="rounds in which the peers take part (3)"
+    )
+    parser.add_argument(
+        "--peers-up-to", type=int, default=PEERS_UP_TO, help="largest library given to the peers"
+    )
     parser.add_argument("--no-peers", dest="peers", action="store_false")
     parser.add_argument("--no-metier", dest="metier", action="store_false")
-    parser.add_argument("--trees", type=Path, default=trees.DEFAULT_TREES, help="where generated libraries are kept")
+    parser.add_argument(
+        "--trees", type=Path, default=trees.DEFAULT_TREES, help="where generated libraries are kept"
+    )
     parser.add_argument("--json", type=Path, help="also write everything measured to this file")
     found = parser.parse_args()
     found.sizes = sorted(found.sizes or [100, SMALL, NORMAL, LARGE])
@@ -282,7 +373,9 @@ def main() -> None:
     answer = figures(times, counted, bench.problems)
     after = round(os.getloadavg()[0], 2)
     print(" · ".join(f"{key} {value}" for key, value in before.items()) + f" → {after}")
-    print("peers: " + " · ".join(f"{peer.name} {peer.version}".strip() for peer in peers.PEER_TABLE))
+    print(
+        "peers: " + " · ".join(f"{peer.name} {peer.version}".strip() for peer in peers.PEER_TABLE)
+    )
     print(f"\n{times_table(times)}\n\n{figures_table(answer)}")
     for what, problem in bench.problems.items():
         print(f"\nproblem: {what}: {problem}")
@@ -291,13 +384,25 @@ def main() -> None:
 
 
 def _write(
-    file: Path, before: dict[str, Any], times: Times, answer: list[Figure], counted: Counted, bench: Bench
+    file: Path,
+    before: dict[str, Any],
+    times: Times,
+    answer: list[Figure],
+    counted: Counted,
+    bench: Bench,
 ) -> None:
     content = {
         "machine": before,
-        "peers": {peer.name: {"version": peer.version, "does": peer.does} for peer in peers.PEER_TABLE},
+        "peers": {
+            peer.name: {"version": peer.version, "does": peer.does} for peer in peers.PEER_TABLE
+        },
         "times": [
-            {"skills": size, "what": name, "seconds": [s.seconds for s in samples], "cpu": [s.cpu for s in samples]}
+            {
+                "skills": size,
+                "what": name,
+                "seconds": [s.seconds for s in samples],
+                "cpu": [s.cpu for s in samples],
+            }
             for (size, name), samples in times.items()
         ],
         "figures": [{**figure._asdict(), "target": str(figure.target)} for figure in answer],

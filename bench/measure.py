@@ -50,7 +50,9 @@ def process(run: Command) -> Sample:
 def call(what: str, tree: Path, small: Path, home: str) -> dict[str, Any]:
     """Make one call in a fresh process and return what it reports."""
     argv = [sys.executable, str(BENCH / "timed.py"), what, str(tree), str(small), f"{home}/state"]
-    done = subprocess.run(argv, env=environment(home), capture_output=True, text=True, timeout=SECONDS, check=False)
+    done = subprocess.run(
+        argv, env=environment(home), capture_output=True, text=True, timeout=SECONDS, check=False
+    )
     if done.returncode:
         lines = done.stderr.strip().splitlines() or ["no message"]
         message = f"{what} failed: {lines[-1]}"
@@ -65,6 +67,12 @@ def listing(tree: Path, home: str) -> Command:
     return Command(argv, environment(home), home)
 
 
+def prompting(tree: Path, home: str) -> Command:
+    """Return the process `metier prompt` on a tree: every skill is judged before it is told of."""
+    argv = [sys.executable, "-m", "metier", "prompt", "--root", str(tree)]
+    return Command(argv, environment(home), home)
+
+
 def nothing(home: str) -> Command:
     """Return the process that starts Python and does nothing."""
     return Command([sys.executable, "-c", "pass"], environment(home), home)
@@ -73,7 +81,9 @@ def nothing(home: str) -> Command:
 def count_listed(run: Command) -> int:
     """Run the listing once and count the skills it prints."""
     with tempfile.TemporaryFile() as output:
-        done = subprocess.run(run.argv, env=run.env, cwd=run.cwd, stdout=output, timeout=SECONDS, check=False)
+        done = subprocess.run(
+            run.argv, env=run.env, cwd=run.cwd, stdout=output, timeout=SECONDS, check=False
+        )
         output.seek(0)
         text = output.read()
     if done.returncode:
@@ -91,7 +101,15 @@ def fresh_home(parent: Path) -> str:
 
 def environment(home: str) -> dict[str, str]:
     """Return this environment with every path metier consults led into `home`."""
-    env = {**os.environ, "HOME": home, "METIER_HOME": f"{home}/state", "METIER_CONFIG": f"{home}/metier.toml"}
+    env = {
+        **os.environ,
+        "HOME": home,
+        "METIER_HOME": f"{home}/state",
+        "METIER_CONFIG": f"{home}/metier.toml",
+        "METIER_BACKGROUND": "off",  # nothing goes on beside what is measured
+    }
     if "PYTHONPATH" in env:  # children start elsewhere
-        env["PYTHONPATH"] = os.pathsep.join(os.path.abspath(part) for part in env["PYTHONPATH"].split(os.pathsep))
+        env["PYTHONPATH"] = os.pathsep.join(
+            os.path.abspath(part) for part in env["PYTHONPATH"].split(os.pathsep)
+        )
     return env

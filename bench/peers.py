@@ -1,7 +1,8 @@
-"""The other tools that list skills: installed each in its own environment, and asked to list one folder.
+"""The other tools that list skills: installed each in its own environment, and asked to list one
+folder.
 
-`python bench/peers.py` installs them all and says what each is. A peer that cannot be installed, or that does not list
-what it should, is reported with its reason; it is never left out in silence.
+`python bench/peers.py` installs them all and says what each is. A peer that cannot be installed, or
+that does not list what it should, is reported with its reason; it is never left out in silence.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ class Peer(NamedTuple):
     source: str  # pypi, npm or none
     does: str
     refuses_flow: bool = False  # it leaves out skills whose frontmatter has a flow collection
-    needs: tuple[str, ...] = ()  # what it is installed with, where it no longer works with the newest
+    needs: tuple[
+        str, ...
+    ] = ()  # what it is installed with, where it no longer works with the newest
 
 
 class Command(NamedTuple):
@@ -50,14 +53,37 @@ class Broken(Exception):  # noqa: N818 - a finding about a peer, not a fault of 
 
 OURS = "hermes-like"
 PEER_TABLE = (
-    Peer("openskills", "1.5.0", "npm", "its `list`: reads each SKILL.md, finds the description by pattern, no YAML"),
+    Peer(
+        "openskills",
+        "1.5.0",
+        "npm",
+        "its `list`: reads each SKILL.md, finds the description by pattern, no YAML",
+    ),
     Peer(OURS, "", "none", "os.walk and PyYAML's C loader on the first 4,000 characters"),
-    Peer("pydantic-ai-skills", "2.1.0", "pypi", "the capabilities a run would be given; indexes bundled files too"),
+    Peer(
+        "pydantic-ai-skills",
+        "2.1.0",
+        "pypi",
+        "the capabilities a run would be given; indexes bundled files too",
+    ),
     Peer("deepagents", "0.7.32", "pypi", "what its skills middleware loads before an agent starts"),
     Peer("skills", "1.5.18", "npm", "its `list -g --json`"),
-    Peer("skills-ref", "0.1.1", "pypi", "read_properties of each folder; refuses flow collections", refuses_flow=True),
-    Peer("fastmcp", "4.1.2", "pypi", "its skills provider's resources; hashes every file of a skill"),
-    Peer("skillport", "1.1.2", "pypi", "the function behind its `list`, whose command stops at 1,000 rows"),
+    Peer(
+        "skills-ref",
+        "0.1.1",
+        "pypi",
+        "read_properties of each folder; refuses flow collections",
+        refuses_flow=True,
+    ),
+    Peer(
+        "fastmcp", "4.1.2", "pypi", "its skills provider's resources; hashes every file of a skill"
+    ),
+    Peer(
+        "skillport",
+        "1.1.2",
+        "pypi",
+        "the function behind its `list`, whose command stops at 1,000 rows",
+    ),
 )
 
 
@@ -72,17 +98,29 @@ def install(peer: Peer) -> None:
     if peer.source == "npm":
         (home / "package.json").write_text('{"private": true}', encoding="utf-8")
         # Install scripts are never run: nothing here needs one.
-        _must("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", f"{peer.name}@{peer.version}", cwd=home)
+        _must(
+            "npm",
+            "install",
+            "--ignore-scripts",
+            "--no-audit",
+            "--no-fund",
+            f"{peer.name}@{peer.version}",
+            cwd=home,
+        )
     else:
         _must(sys.executable, "-m", "venv", str(home), cwd=BENCH)
         pip = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-        _must(str(home / "bin/python"), *pip, f"{peer.name}=={peer.version}", *peer.needs, cwd=BENCH)
+        _must(
+            str(home / "bin/python"), *pip, f"{peer.name}=={peer.version}", *peer.needs, cwd=BENCH
+        )
     done.touch()
 
 
 def _must(*argv: str, cwd: Path) -> None:
     try:
-        done = subprocess.run(argv, cwd=cwd, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False)
+        done = subprocess.run(
+            argv, cwd=cwd, capture_output=True, text=True, timeout=INSTALL_SECONDS, check=False
+        )
     except (OSError, subprocess.TimeoutExpired) as problem:
         message = f"cannot be installed: {problem}"
         raise Broken(message) from problem
@@ -115,7 +153,9 @@ def command(peer: Peer, tree: Tree) -> Command:
 
 
 def _home(tree: Tree) -> Path:
-    """Make a home folder whose `.claude/skills` is the tree: two peers list that and nothing else."""
+    """Make a home folder whose `.claude/skills` is the tree: two peers list that and nothing
+    else.
+    """
     home = tree.root.parent / "home"
     (home / ".claude").mkdir(parents=True, exist_ok=True)
     (home / "empty").mkdir(exist_ok=True)
@@ -131,9 +171,13 @@ def expected(peer: Peer, tree: Tree) -> int:
 
 
 def verify(peer: Peer, tree: Tree) -> int:
-    """Run a peer once, count what it lists, and raise `Broken` when that is not what it should be."""
+    """Run a peer once, count what it lists, and raise `Broken` when that is not what it should
+    be.
+    """
     run = command(peer, tree)
-    with tempfile.TemporaryFile() as output:  # a file: one peer exits before a pipe has taken all it wrote
+    with (
+        tempfile.TemporaryFile() as output
+    ):  # a file: one peer exits before a pipe has taken all it wrote
         try:
             done = subprocess.run(
                 run.argv,
@@ -148,7 +192,10 @@ def verify(peer: Peer, tree: Tree) -> int:
             message = f"cannot be run: {problem}"
             raise Broken(message) from problem
         if done.returncode:
-            message = f"crashed with {done.returncode}: {_last_line(done.stderr.decode(errors='replace'))}"
+            message = (
+                f"crashed with {done.returncode}: "
+                f"{_last_line(done.stderr.decode(errors='replace'))}"
+            )
             raise Broken(message)
         output.seek(0)
         count = _count(peer, output.read().decode(errors="replace"))

@@ -2,9 +2,10 @@
 
     python bench/plugins.py [--plugins 1000] [--rounds 5] [--scratch DIR] [--profile] [--quick] [--json FILE]
 
-A marketplace of generated plugins with ten skills each lies in a local folder; all of them are mirrored into a project. The floor
-lists and stats everything in that folder and in the working copies, and does nothing else. Each measured process is new. The exit
-code is 1 unless every aim is met; `--quick` takes few plugins and one round, and judges nothing.
+A marketplace of generated plugins with ten skills each lies in a local folder; all of them are
+mirrored into a project. The floor lists and stats everything in that folder and in the working
+copies, and does nothing else. Each measured process is new. The exit code is 1 unless every aim is
+met; `--quick` takes few plugins and one round, and judges nothing.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ class Bench:
     def child(self, *words: object) -> dict[str, Any]:
         """Do something in a new process, and read what it tells."""
         command = [sys.executable, str(BENCH / "plugins_child.py"), *map(str, words)]
-        done = subprocess.run(command, env=self.env, cwd=self.project, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            command, env=self.env, cwd=self.project, capture_output=True, text=True, check=False
+        )
         if done.returncode:
             raise SystemExit(f"plugins_child.py {words[0]}: {done.stderr[-2000:]}")
         told: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
@@ -67,7 +70,9 @@ class Bench:
         """Mirror everything, and let the files grow old enough to be trusted."""
         built = self.child("build", self.market.folder, self.project)
         if (built["plugins"], built["skills"]) != (self.market.plugins, self.market.skills):
-            self.problems.append(f"mirrored are {built['plugins']} plugins with {built['skills']} skills")
+            self.problems.append(
+                f"mirrored are {built['plugins']} plugins with {built['skills']} skills"
+            )
         self.settle()
         return built
 
@@ -87,18 +92,35 @@ class Bench:
         self.took(first, told["seconds"][0], told["cpu"][0], told["peak"])
         if again:
             self.took(again, median(told["seconds"][1:]), median(told["cpu"][1:]), told["peak"])
-        if told["skills"] != self.market.skills or told["opened"][0] != opened or any(told["opened"][1:]) or told["told"]:
-            self.problems.append(f"{first}: {told['skills']} skills, {told['opened']} candidates, {told['told']}")
+        if (
+            told["skills"] != self.market.skills
+            or told["opened"][0] != opened
+            or any(told["opened"][1:])
+            or told["told"]
+        ):
+            self.problems.append(
+                f"{first}: {told['skills']} skills, {told['opened']} candidates, {told['told']}"
+            )
 
     def process(self) -> None:
         """Time the whole command."""
         words = [sys.executable, "-m", "metier", "plugin", "sync", "--json"]
         before, began = os.times(), time.perf_counter()
-        done = subprocess.run(words, env=self.env, cwd=self.project, capture_output=True, check=False)
+        done = subprocess.run(
+            words, env=self.env, cwd=self.project, capture_output=True, check=False
+        )
         seconds, after = time.perf_counter() - began, os.times()
         if done.returncode:
-            self.problems.append(f"metier plugin sync: {done.returncode}: {done.stderr[-500:].decode(errors='replace')}")
-        used = after.children_user + after.children_system - before.children_user - before.children_system
+            self.problems.append(
+                f"metier plugin sync: {done.returncode}: "
+                f"{done.stderr[-500:].decode(errors='replace')}"
+            )
+        used = (
+            after.children_user
+            + after.children_system
+            - before.children_user
+            - before.children_system
+        )
         self.took(PROCESS, seconds, used)
 
     def round(self) -> None:
@@ -118,18 +140,33 @@ class Bench:
         """Hold each subject against the floor."""
         size = self.market.skills
         floor = self.times.get((size, FLOOR))
-        return [ratio(f"{subject} / {FLOOR}", self.times.get((size, subject)), floor, AIM) for subject in (FRESH, WARM, PROCESS)]
+        return [
+            ratio(f"{subject} / {FLOOR}", self.times.get((size, subject)), floor, AIM)
+            for subject in (FRESH, WARM, PROCESS)
+        ]
 
     def memory(self) -> str:
         """Lay out the most memory that each kind of process held."""
-        rows = [(subject, f"{max(peaks) / 1e6:.0f}") for subject, peaks in self.peaks.items() if any(peaks)]
+        rows = [
+            (subject, f"{max(peaks) / 1e6:.0f}")
+            for subject, peaks in self.peaks.items()
+            if any(peaks)
+        ]
         return table([("process", "peak memory, MB"), *rows])
 
 
 def profile_table(rows: list[list[Any]]) -> str:
     """Lay out where the time goes, with the profiler's own cost in it."""
     heading = ("function", "calls", "own s", "with all it calls s")
-    return table([heading, *((str(name), f"{calls:,}", f"{own:.3f}", f"{total:.3f}") for name, calls, own, total in rows)])
+    return table(
+        [
+            heading,
+            *(
+                (str(name), f"{calls:,}", f"{own:.3f}", f"{total:.3f}")
+                for name, calls, own, total in rows
+            ),
+        ]
+    )
 
 
 def say(text: str) -> None:
@@ -139,12 +176,22 @@ def say(text: str) -> None:
 
 def options() -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--plugins", type=int, default=1_000, help="plugins with ten skills each (1,000)")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--plugins", type=int, default=1_000, help="plugins with ten skills each (1,000)"
+    )
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--profile", action="store_true", help="also say which functions take the time")
-    parser.add_argument("--quick", action="store_true", help="few plugins, one round, nothing judged")
-    parser.add_argument("--scratch", type=Path, help="where everything is made; a temporary folder unless named")
+    parser.add_argument(
+        "--profile", action="store_true", help="also say which functions take the time"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="few plugins, one round, nothing judged"
+    )
+    parser.add_argument(
+        "--scratch", type=Path, help="where everything is made; a temporary folder unless named"
+    )
     parser.add_argument("--json", type=Path, help="also write everything measured to this file")
     found = parser.parse_args()
     if found.quick:
@@ -167,16 +214,44 @@ def main() -> int:
         profiled = bench.child("profile", bench.project)["rows"] if chosen.profile else []
         bench.change()
     answer = bench.figures()
-    print(" · ".join(f"{key} {value}" for key, value in before.items()) + f" → {round(os.getloadavg()[0], 2)}")
-    print(f"{built['plugins']:,} plugins · {built['skills']:,} skills · what is noted about them: {built['bytes'] / 1e6:.1f} MB")
-    parts = [times_table(bench.times), bench.memory(), *([profile_table(profiled)] if profiled else []), *bench.problems]
+    print(
+        " · ".join(f"{key} {value}" for key, value in before.items())
+        + f" → {round(os.getloadavg()[0], 2)}"
+    )
+    print(
+        f"{built['plugins']:,} plugins · {built['skills']:,} skills · what is noted about them: "
+        f"{built['bytes'] / 1e6:.1f} MB"
+    )
+    parts = [
+        times_table(bench.times),
+        bench.memory(),
+        *([profile_table(profiled)] if profiled else []),
+        *bench.problems,
+    ]
     print("\n\n".join([*parts, figures_table(answer)]))
     if chosen.json:
-        times = {what: [sample.seconds for sample in samples] for (_size, what), samples in bench.times.items()}
+        times = {
+            what: [sample.seconds for sample in samples]
+            for (_size, what), samples in bench.times.items()
+        }
         figures = [{**figure._asdict(), "target": str(figure.target)} for figure in answer]
-        content = {"machine": before, "built": built, "times": times, "peaks": bench.peaks, "profile": profiled, "figures": figures}
-        chosen.json.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    return 0 if chosen.quick or (not bench.problems and all(figure.verdict == "met" for figure in answer)) else 1
+        content = {
+            "machine": before,
+            "built": built,
+            "times": times,
+            "peaks": bench.peaks,
+            "profile": profiled,
+            "figures": figures,
+        }
+        chosen.json.write_text(
+            json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+        )
+    return (
+        0
+        if chosen.quick
+        or (not bench.problems and all(figure.verdict == "met" for figure in answer))
+        else 1
+    )
 
 
 if __name__ == "__main__":

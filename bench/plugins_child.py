@@ -5,8 +5,9 @@
     python bench/plugins_child.py floor FOLDER...          the bare pass over stats
     python bench/plugins_child.py profile PROJECT          where the time of a `plugin_sync` goes
 
-Building does what `plugin enable` does for each plugin, with the source opened once for all of them and without the scan, whose
-verdicts a sync with nothing new never asks for: enabling them one by one takes hours.
+Building does what `plugin enable` does for each plugin, with the source opened once for all of them
+and without the scan, whose verdicts a sync with nothing new never asks for: enabling them one by
+one takes hours.
 """
 
 from __future__ import annotations
@@ -24,19 +25,17 @@ from typing import TYPE_CHECKING, Any
 import plugins_data
 
 import metier
-from metier.mirroring import grounds, sourcing
-from metier.mirroring.faces import laid_face
-from metier.mirrors import Plugin
-from metier.plugins import moves
-from metier.plugins.ledger import Ledger
-from metier.plugins.moves import Seen
-from metier.store.changing.disk import Switch
-from metier.supplying import deploying, fetching, places
+from metier.plugins import mirror_store, read_source
+from metier.plugins.mirror_ledger import Ledger, ShippedSkill
+from metier.plugins.mirror_store import hashes_of_laid
+from metier.plugins.model import PluginRecord
+from metier.store.io.atomic_change import Switch
+from metier.supply import deploy, fetch, places
 
 if TYPE_CHECKING:
-    from metier.app import Library
-    from metier.mirroring.grounds import Ground
-    from metier.mirroring.sourcing import Shipped
+    from metier.library import Library
+    from metier.plugins.mirror_store import MirroredPlace
+    from metier.plugins.read_source import ShippedPlugin
 
 BATCH = 50
 """Plugins in one change."""
@@ -47,39 +46,77 @@ def build(market: str, project: str) -> dict[str, Any]:
     """Mirror every plugin of a marketplace folder."""
     began = time.perf_counter()
     with metier.open(cwd=project) as library:
-        ground = grounds.read(library, places.place_of(library, user=False))
-        with sourcing.opened(library, fetching.request_for(library, market, "")) as opened:
+        ground = mirror_store.read(library.context, places.place_of(library.context, user=False))
+        with read_source.open_source(
+            library.context, fetch.request_for(library.context, market, "")
+        ) as opened:
             offers = opened.plugins()
             for at in range(0, len(offers), BATCH):
-                shipped = [found for offer in offers[at : at + BATCH] if (found := opened.shipped(offer.name)) is not None]
+                shipped = [
+                    found
+                    for offer in offers[at : at + BATCH]
+                    if (found := opened.shipped(offer.name)) is not None
+                ]
                 ground = mirrored(library, ground, shipped)
         done = len(ground.mirror.plugins), len(ground.mirror.skills), len(ground.data or b"")
-    return {"seconds": time.perf_counter() - began, "plugins": done[0], "skills": done[1], "bytes": done[2]}
+    return {
+        "seconds": time.perf_counter() - began,
+        "plugins": done[0],
+        "skills": done[1],
+        "bytes": done[2],
+    }
 
 
-def mirrored(library: Library, ground: Ground, shipped: list[Shipped]) -> Ground:
+def mirrored(
+    library: Library, ground: MirroredPlace, shipped: list[ShippedPlugin]
+) -> MirroredPlace:
     """Put the skills of some plugins in place, and write them down, in one change."""
-    ledger, switches, store = Ledger(ground.mirror), list[Switch](), places.store_of(library)
-    with fetching.desk(library) as desk, grounds.alone(library) as changer:
+    ledger, switches, store = (
+        Ledger(ground.mirror, AT),
+        list[Switch](),
+        places.store_of(library.context),
+    )
+    with (
+        fetch.open_quarantine(library.context) as desk,
+        mirror_store.hold_lock(library.context) as changer,
+    ):
         for one in shipped:
             offer = one.offer
-            ledger.plugin(Plugin(offer.plugin_id, offer.name, offer.format, offer.source, enabled=True, status="synced",
-                                 installed_version=offer.version, commit=one.commit, skills=()))  # fmt: skip
+            ledger.put_plugin(
+                PluginRecord(
+                    offer.plugin_id,
+                    offer.name,
+                    offer.format,
+                    offer.source,
+                    enabled=True,
+                    status="synced",
+                    installed_version=offer.version,
+                    commit=one.commit,
+                    skills=(),
+                )
+            )
             for source, picked in one.skills:
-                laid = fetching.lay(library, desk, source, picked)
-                assert isinstance(laid, fetching.Laid), laid
-                seen = Seen(picked.path, laid_face(laid))
+                laid = fetch.lay_out(library.context, desk, source, picked)
+                assert isinstance(laid, fetch.FetchedSkill), laid
+                seen = ShippedSkill(picked.path, hashes_of_laid(laid))
                 store.take(laid.folder, laid.files)
-                targets = deploying.targets_for(library, ground.place, picked.name, ())
-                moves.mirrored(ledger, offer.plugin_id, picked.name, seen, targets, AT)
-                switches += deploying.switches(ground.place, targets, laid.digest, deploying.states(ground.place, targets))
-            moves.settled(ledger, offer.plugin_id)
-        return grounds.apply(library, ground, ledger.mirror(), switches, changer)
+                targets = deploy.targets_for(library.context, ground.place, picked.name, ())
+                ledger.take_over(offer.plugin_id, picked.name, seen, targets)
+                switches += deploy.switches(
+                    ground.place, targets, laid.digest, deploy.target_states(ground.place, targets)
+                )
+            ledger.settle_status(offer.plugin_id)
+        return mirror_store.apply_change(ground, ledger.as_mirror(), switches, changer)
 
 
 def sync(project: str, rounds: int) -> dict[str, Any]:
-    """Sync in a library that was just opened, and again in the same one; imports are not in the time."""
-    with tempfile.TemporaryDirectory() as empty, metier.open(cwd=empty, home=f"{empty}/state") as library:
+    """Sync in a library that was just opened, and again in the same one; imports are not in the
+    time.
+    """
+    with (
+        tempfile.TemporaryDirectory() as empty,
+        metier.open(cwd=empty, home=f"{empty}/state") as library,
+    ):
         library.plugin_sync()
     times, cpu, rows = list[float](), list[float](), []
     began, used = time.perf_counter(), time.process_time()
@@ -90,9 +127,16 @@ def sync(project: str, rounds: int) -> dict[str, Any]:
             cpu.append(time.process_time() - used)
             began, used = time.perf_counter(), time.process_time()
     last = rows[-1]
-    return {"seconds": times, "cpu": cpu, "plugins": len(last.plugins), "skills": sum(len(one.skills) for one in last.plugins),
-            "changed": [one.changed for one in rows], "opened": [len(one.opened) for one in rows],
-            "told": [*last.notes, *(str(one) for one in last.unreachable)][:3], "peak": peak()}  # fmt: skip
+    return {
+        "seconds": times,
+        "cpu": cpu,
+        "plugins": len(last.plugins),
+        "skills": sum(len(one.skills) for one in last.plugins),
+        "changed": [one.changed for one in rows],
+        "opened": [len(one.opened) for one in rows],
+        "told": [*last.notes, *(str(one) for one in last.unreachable)][:3],
+        "peak": peak(),
+    }
 
 
 def floor(folders: list[str]) -> dict[str, Any]:
@@ -100,7 +144,12 @@ def floor(folders: list[str]) -> dict[str, Any]:
     plugins_data.stat_pass(folders)
     began, used = time.perf_counter(), time.process_time()
     entries = plugins_data.stat_pass(folders)
-    return {"seconds": time.perf_counter() - began, "cpu": time.process_time() - used, "entries": entries, "peak": peak()}
+    return {
+        "seconds": time.perf_counter() - began,
+        "cpu": time.process_time() - used,
+        "entries": entries,
+        "peak": peak(),
+    }
 
 
 def profile(project: str) -> dict[str, Any]:
@@ -112,10 +161,19 @@ def profile(project: str) -> dict[str, Any]:
         library.plugin_sync()
         watch.disable()
     rows = pstats.Stats(watch).stats.items()  # type: ignore[attr-defined]
-    found = sorted(((own, total, calls, where) for where, (calls, _all, own, total, _by) in rows), reverse=True)
+    found = sorted(
+        ((own, total, calls, where) for where, (calls, _all, own, total, _by) in rows), reverse=True
+    )
     top = f"{os.path.dirname(metier.__file__)}/"
-    named = ((f"{file.removeprefix(top)}:{name}" if file.startswith(top) else name, calls, round(own, 3), round(total, 3))
-             for own, total, calls, (file, _line, name) in found[:25])  # fmt: skip
+    named = (
+        (
+            f"{file.removeprefix(top)}:{name}" if file.startswith(top) else name,
+            calls,
+            round(own, 3),
+            round(total, 3),
+        )
+        for own, total, calls, (file, _line, name) in found[:25]
+    )
     return {"rows": list(named)}
 
 

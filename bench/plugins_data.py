@@ -1,6 +1,8 @@
-"""A marketplace of generated plugins for `bench/plugins.py`: a local folder, and in it plugins with ten skills each.
+"""A marketplace of generated plugins for `bench/plugins.py`: a local folder, and in it plugins with
+ten skills each.
 
-Each skill is a SKILL.md of about 3 KB, one reference and one script, as in `supply_data.py`; all have names of their own.
+Each skill is a SKILL.md of about 3 KB, one reference and one script, as in `supply_data.py`; all
+have names of their own.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 NAME = "market"
 SKILLS = 10
 OLD_NS = 60 * 1_000_000_000
-"""How far back the times of generated files are put: what was written just now is read again on purpose."""
+"""How far back the times of generated files are put: what was written just now is read again on
+purpose."""
 
 
 class Market(NamedTuple):
@@ -64,12 +67,22 @@ def made(folder: Path, plugins: int, seed: int = 7) -> Market:
     rows = []
     for plugin in range(plugins):
         name = name_of(plugin)
-        rows.append({"name": name, "source": f"./plugins/{name}", "version": "1.0.0", "description": sentence(chance)})
+        rows.append(
+            {
+                "name": name,
+                "source": f"./plugins/{name}",
+                "version": "1.0.0",
+                "description": sentence(chance),
+            }
+        )
         manifest = {"name": name, "version": "1.0.0", "description": sentence(chance)}
         _json(folder / "plugins" / name / ".claude-plugin" / "plugin.json", manifest)
         for number in range(plugin * SKILLS, (plugin + 1) * SKILLS):
             write(market.skill(number), number, chance)
-    _json(folder / ".claude-plugin" / "marketplace.json", {"name": NAME, "owner": {"name": "a"}, "plugins": rows})
+    _json(
+        folder / ".claude-plugin" / "marketplace.json",
+        {"name": NAME, "owner": {"name": "a"}, "plugins": rows},
+    )
     return market
 
 
@@ -79,7 +92,9 @@ def _json(path: Path, content: object) -> None:
 
 
 def stat_pass(folders: list[str]) -> int:
-    """List and stat everything below some folders, as tightly as plain Python can; return how many entries there are."""
+    """List and stat everything below some folders, as tightly as plain Python can; return how many
+    entries there are.
+    """
     scandir, waiting, count = os.scandir, list(folders), 0
     while waiting:
         with scandir(waiting.pop()) as entries:

@@ -1,8 +1,10 @@
-"""Count what walks at random and crashes lose of mirrored plugins. Nothing is timed; the aim is that nothing is lost.
+"""Count what walks at random and crashes lose of mirrored plugins. Nothing is timed; the aim is
+that nothing is lost.
 
     python bench/plugins_safety.py [--walks 300] [--verbs 80] [--seed 0] [--no-crashes]
 
-It runs what the tests run (`tests/fakes`), for longer. The exit code is 1 when anything was lost, torn or left behind.
+It runs what the tests run (`tests/fakes`), for longer. The exit code is 1 when anything was lost,
+torn or left behind.
 """
 
 from __future__ import annotations
@@ -25,8 +27,12 @@ if TYPE_CHECKING:
     from fakes.hands import Fault
 
 WAYS: tuple[tuple[Fault, str], ...] = (
-    ("SIGKILL", "settled"), ("SIGKILL", "again"), ("SIGKILL", "twice"), ("ENOSPC", "settled"), ("EIO", "settled"),
-)  # fmt: skip
+    ("SIGKILL", "settled"),
+    ("SIGKILL", "again"),
+    ("SIGKILL", "twice"),
+    ("ENOSPC", "settled"),
+    ("EIO", "settled"),
+)
 
 
 def walks(say: Callable[[str], None], count: int, verbs: int, seed: int) -> Counted:
@@ -37,14 +43,21 @@ def walks(say: Callable[[str], None], count: int, verbs: int, seed: int) -> Coun
         tried, broken = tried + found.verbs, broken + found.broken
         wrong += ["; ".join(found.wrong)] if found.wrong else []
         if number % 50 == 49:
-            say(f"{number - seed + 1} walks, {tried} verbs, {broken} of them broken off, {len(wrong)} wrong")
+            say(
+                f"{number - seed + 1} walks, {tried} verbs, {broken} of them broken off, "
+                f"{len(wrong)} wrong"
+            )
     row = tuple(map(str, (count, tried, broken, len(wrong))))
     return Counted(tried, wrong, (("walks", "verbs", "broken off", "wrong"), row))
 
 
 def crashes(say: Callable[[str], None]) -> Counted:
     """Break every verb off at every step, in every way."""
-    tried, wrong, rows = 0, list[str](), [("verb", "steps", *(f"{fault}, then {then}" for fault, then in WAYS))]
+    tried, wrong, rows = (
+        0,
+        list[str](),
+        [("verb", "steps", *(f"{fault}, then {then}" for fault, then in WAYS))],
+    )
     for operation in OPERATIONS:
         say(f"crashes of {operation.name}")
         with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as scratch:
@@ -52,7 +65,13 @@ def crashes(say: Callable[[str], None]) -> Counted:
             tallies = [trial.tally(fault, then=then) for fault, then in WAYS]
         tried += sum(tally.tried for tally in tallies)
         wrong += [text for tally in tallies for text in tally.wrong]
-        rows.append((operation.name, str(trial.steps), *(f"{tally.tried} / {len(tally.wrong)}" for tally in tallies)))
+        rows.append(
+            (
+                operation.name,
+                str(trial.steps),
+                *(f"{tally.tried} / {len(tally.wrong)}" for tally in tallies),
+            )
+        )
     return Counted(tried, wrong, tuple(rows))
 
 
@@ -63,9 +82,15 @@ def main() -> int:
         parser.add_argument(f"--{name}", type=int, default=usual)
     parser.add_argument("--no-crashes", dest="crashes", action="store_false")
     chosen = parser.parse_args()
-    found = [walks(_say, chosen.walks, chosen.verbs, chosen.seed), *([crashes(_say)] if chosen.crashes else ())]
+    found = [
+        walks(_say, chosen.walks, chosen.verbs, chosen.seed),
+        *([crashes(_say)] if chosen.crashes else ()),
+    ]
     for one in found:
-        sys.stdout.write("\n" + "".join("  ".join(cell.ljust(22) for cell in row).rstrip() + "\n" for row in one.rows))
+        sys.stdout.write(
+            "\n"
+            + "".join("  ".join(cell.ljust(22) for cell in row).rstrip() + "\n" for row in one.rows)
+        )
         sys.stdout.write("".join(f"wrong: {text}\n" for text in one.wrong))
     return 1 if any(one.wrong for one in found) else 0
 

@@ -1,7 +1,9 @@
-"""The pool of skills and the queries that finding is measured on: read as data, laid out as folders, and varied into larger pools.
+"""The pool of skills and the queries that finding is measured on: read as data, laid out as
+folders, and varied into larger pools.
 
-An archive (or a folder) holds `pool.jsonl` (id, name, description, body) and `queries-dev.jsonl` (id, set, query, gold). What is
-made from it lies in a temporary folder: the texts are other people's.
+An archive (or a folder) holds `pool.jsonl` (id, name, description, body) and `queries-dev.jsonl`
+(id, set, query, gold). What is made from it lies in a temporary folder: the texts are other
+people's.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import random
 import tarfile
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.wanted import Text
+from metier.find.model import SkillText
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,11 +67,19 @@ def read(source: Path, scratch: Path) -> Data:
         folder = scratch / "data"
         with tarfile.open(source) as archive:
             for member in archive.getmembers():
-                member.name = os.path.basename(member.name)  # two plain files, wherever they lie in the archive
+                member.name = os.path.basename(
+                    member.name
+                )  # two plain files, wherever they lie in the archive
                 if member.name in {POOL, QUERIES}:
                     archive.extract(member, folder, filter="data")
-    skills = [Skill(row["id"], row["name"], row["description"], row["body"], at) for at, row in enumerate(_rows(folder / POOL))]
-    queries = [Query(row["id"], row["set"], row["query"], tuple(row["gold"])) for row in _rows(folder / QUERIES)]
+    skills = [
+        Skill(row["id"], row["name"], row["description"], row["body"], at)
+        for at, row in enumerate(_rows(folder / POOL))
+    ]
+    queries = [
+        Query(row["id"], row["set"], row["query"], tuple(row["gold"]))
+        for row in _rows(folder / QUERIES)
+    ]
     return Data(skills, queries)
 
 
@@ -85,15 +95,24 @@ def few(data: Data, count: int) -> Data:
     others = [skill.origin for skill in data.skills if skill.name not in wanted]
     chosen = sorted([*first, *random.Random(SEED).sample(others, count - len(first))])  # noqa: S311 - a sample, not a secret
     names = {data.skills[at].name for at in chosen}
-    return Data([data.skills[at] for at in chosen], [query for query in data.queries if names.issuperset(query.gold)])
+    return Data(
+        [data.skills[at] for at in chosen],
+        [query for query in data.queries if names.issuperset(query.gold)],
+    )
 
 
 def sized(skills: Sequence[Skill], count: int) -> list[Skill]:
-    """Give a pool of any size: some of the skills, or all of them and copies under other names with some words changed."""
+    """Give a pool of any size: some of the skills, or all of them and copies under other names with
+    some words changed.
+    """
     chance = random.Random(SEED)  # noqa: S311 - filler, not secrets
     if count <= len(skills):
         return [skills[at] for at in sorted(chance.sample(range(len(skills)), count))]
-    words = [word for skill in skills[:: max(len(skills) // 2_000, 1)] for word in skill.body.split()[:200]]
+    words = [
+        word
+        for skill in skills[:: max(len(skills) // 2_000, 1)]
+        for word in skill.body.split()[:200]
+    ]
     parts = [part for skill in skills for part in skill.name.split("-") if len(part) > 2]
     found = list(skills)
     while len(found) < count:
@@ -101,7 +120,9 @@ def sized(skills: Sequence[Skill], count: int) -> list[Skill]:
     return found
 
 
-def _copy(skill: Skill, number: int, words: Sequence[str], parts: Sequence[str], chance: random.Random) -> Skill:
+def _copy(
+    skill: Skill, number: int, words: Sequence[str], parts: Sequence[str], chance: random.Random
+) -> Skill:
     name = f"{skill.name[:48]}-{chance.choice(parts)}-{number:x}"
     description, body = (_changed(text, words, chance) for text in (skill.description, skill.body))
     return Skill(f"{skill.id}-{number:x}", name, description, body, skill.origin)
@@ -130,11 +151,25 @@ def lay_out(skills: Sequence[Skill], root: Path) -> Path:
 
 def document(skill: Skill) -> str:
     """Give a skill as a SKILL.md: what JSON quotes, YAML reads."""
-    name, description = (json.dumps(text, ensure_ascii=False) for text in (skill.name, skill.description))
+    name, description = (
+        json.dumps(text, ensure_ascii=False) for text in (skill.name, skill.description)
+    )
     return f"---\nname: {name}\ndescription: {description}\n---\n{skill.body}"
 
 
-def texts(skills: Sequence[Skill], *, description: bool = True, body: bool = True) -> Iterator[Text]:
-    """Give skills as an engine is told of them, with all that they may be found by or only a part of it."""
+def texts(
+    skills: Sequence[Skill], *, description: bool = True, body: bool = True
+) -> Iterator[SkillText]:
+    """Give skills as an engine is told of them, with all that they may be found by or only a part
+    of it.
+    """
     for skill in skills:
-        yield Text(skill.id, b"", skill.name, skill.description if description else "", (), (), skill.body if body else "")
+        yield SkillText(
+            skill.id,
+            b"",
+            skill.name,
+            skill.description if description else "",
+            (),
+            (),
+            skill.body if body else "",
+        )

@@ -1,12 +1,15 @@
-"""Learns how much each signal weighs in `metier find`, and says by cross-validation what that is worth. Needs scipy.
+"""Learns how much each signal weighs in `metier find`, and says by cross-validation what that is
+worth. Needs scipy.
 
     python bench/route_learn.py [--pool ../shared/data/routing-dev.tar.xz] [--asked bench/asked.jsonl]
 
-For each state of knowledge (words alone or with vectors, before and after passages were read) the weights of `route/fusion.py` are
-fitted: a skill's score is a weighted sum, and the right skill's share of the softmax over all candidates is made as large as it can
-be, with no weight below zero. Every query of the benchmark counts once, and each message of the writers that no vector was trained
-on a fifth of that. The figures are of queries whose skill was in none of the queries that the weights were fitted on: five folds
-over skills, three times. What is shipped is the fit on all of them, rounded.
+For each state of knowledge (words alone or with vectors, before and after passages were read) the
+weights of `find/score.py` are fitted: a skill's score is a weighted sum, and the right skill's
+share of the softmax over all candidates is made as large as it can be, with no weight below zero.
+Every query of the benchmark counts once, and each message of the writers that no vector was trained
+on a fifth of that. The figures are of queries whose skill was in none of the queries that the
+weights were fitted on: five folds over skills, three times. What is shipped is the fit on all of
+them, rounded.
 """
 
 from __future__ import annotations
@@ -24,11 +27,11 @@ from embed import HELD_OUT
 from route_vectors import Kept, of_each
 from scipy.optimize import minimize
 
-from metier.route import fusion, second
-from metier.route.memory import memory_engine
-from metier.routing import POOL
-from metier.routing.ranking import READ
-from metier.wanted import Asked
+from metier.find import passages, score
+from metier.find.index.engine import memory_engine
+from metier.find.model import IndexQuery
+from metier.find.rank import MAX_READ
+from metier.find.service import CANDIDATE_POOL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,11 +45,18 @@ BESIDE = 0.2
 EACH = 3
 """Of how many such messages one is used."""
 UNSEEN = 1e9
-STATES = {"words": (False, False), "words, passages read": (False, True), "fusion": (True, False), "second stage": (True, True)}
+STATES = {
+    "words": (False, False),
+    "words, passages read": (False, True),
+    "fusion": (True, False),
+    "second stage": (True, True),
+}
 
 
 class Sheet(NamedTuple):
-    """Candidates of every query: their features, their names, and which are right; what is no candidate is masked out."""
+    """Candidates of every query: their features, their names, and which are right; what is no
+    candidate is masked out.
+    """
 
     values: Any
     names: list[list[str]]
@@ -56,9 +66,13 @@ class Sheet(NamedTuple):
 
 def main() -> int:
     """Fit and report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     here = Path(__file__).resolve().parent
-    parser.add_argument("--pool", type=Path, default=here.parent.parent / "shared/data/routing-dev.tar.xz")
+    parser.add_argument(
+        "--pool", type=Path, default=here.parent.parent / "shared/data/routing-dev.tar.xz"
+    )
     parser.add_argument("--asked", type=Path, default=here / "asked.jsonl")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
@@ -67,15 +81,23 @@ def main() -> int:
     embedder = Kept(here / ".trees")
     engine = memory_engine()
     engine.build(route_data.texts(data.skills))
-    engine.add_vectors("pool", [(skill.id, rows) for skill, rows in zip(data.skills, of_each(embedder, data.skills), strict=True)])
+    engine.add_vectors(
+        "pool",
+        [
+            (skill.id, rows)
+            for skill, rows in zip(data.skills, of_each(embedder, data.skills), strict=True)
+        ],
+    )
     meant = embedder.queries([query.text for query in queries])
     own = np.array([query.set != "asked" for query in queries])
     for what, (vectors, read) in STATES.items():
-        columns = list(fusion.WEIGHTS[vectors, read])
-        sheet = _sheet(engine, data, queries, meant if vectors else [None] * len(queries), (vectors, read))
+        columns = list(score.WEIGHTS[vectors, read])
+        sheet = _sheet(
+            engine, data, queries, meant if vectors else [None] * len(queries), (vectors, read)
+        )
         held = cross_validated(sheet, queries, own)
         weights = fitted(sheet, np.ones(len(queries), bool), own)
-        shipped = np.array([fusion.WEIGHTS[vectors, read][name] for name in columns])
+        shipped = np.array([score.WEIGHTS[vectors, read][name] for name in columns])
         print(f"\n{what}\n  cross-validated  {_said(held)}")
         print(f"  as shipped       {_said(figures(sheet.values @ shipped, sheet, queries, own))}")
         shares = zip(columns, weights / weights.sum(), strict=True)
@@ -87,27 +109,53 @@ def _beside(file: Path, data: Data) -> list[Query]:
     """Give the messages for skills that no vector was trained on."""
     names = {skill.id: skill.name for skill in data.skills}
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
-    found = [route_data.Query(row["id"], "asked", row[kind], (names[row["id"]],))
-             for row in rows if row["writer"] in HELD_OUT and row["id"] in names for kind in ("a", "b")]  # fmt: skip
+    found = [
+        route_data.Query(row["id"], "asked", row[kind], (names[row["id"]],))
+        for row in rows
+        if row["writer"] in HELD_OUT and row["id"] in names
+        for kind in ("a", "b")
+    ]
     return found[::EACH]
 
 
-def _sheet(engine: Any, data: Data, queries: Sequence[Query], meant: Sequence[Any], state: tuple[bool, bool]) -> Sheet:
+def _sheet(
+    engine: Any,
+    data: Data,
+    queries: Sequence[Query],
+    meant: Sequence[Any],
+    state: tuple[bool, bool],
+) -> Sheet:
     """Give the features of all candidates; where passages are read, of the best alone."""
     skills = {skill.id: skill for skill in data.skills}
-    docs: dict[str, second.Doc] = {}
-    columns, rows, names = list(fusion.WEIGHTS[state]), [], []
+    docs: dict[str, passages.Doc] = {}
+    columns, rows, names = list(score.WEIGHTS[state]), [], []
     for query, vector in zip(queries, meant, strict=True):
-        found = [(one.path, one.signals) for one in engine.query(Asked(query.text, POOL, vector=vector))]
-        seen: list[second.Reading | None] = [None] * len(found)
+        found = [
+            (one.path, one.signals)
+            for one in engine.query(IndexQuery(query.text, CANDIDATE_POOL, vector=vector))
+        ]
+        seen: list[passages.Reading | None] = [None] * len(found)
         if state[1]:
-            found.sort(key=lambda one: -fusion.scored(fusion.features(one[1]), vectors=state[0], read=False).score)
-            found = found[:READ]
+            found.sort(
+                key=lambda one: (
+                    -score.scored(score.features(one[1]), vectors=state[0], read=False).score
+                )
+            )
+            found = found[:MAX_READ]
             for path, _signals in found:
                 skill = skills[path]
-                docs[path] = docs.get(path) or second.doc(skill.name, skill.description, skill.body)
-            seen = list(second.readings(second.sought(query.text), [docs[path] for path, _signals in found]))
-        features = [fusion.features(signals, "", read) for (_path, signals), read in zip(found, seen, strict=True)]
+                docs[path] = docs.get(path) or passages.doc(
+                    skill.name, skill.description, skill.body
+                )
+            seen = list(
+                passages.readings(
+                    passages.task_words(query.text), [docs[path] for path, _signals in found]
+                )
+            )
+        features = [
+            score.features(signals, "", read)
+            for (_path, signals), read in zip(found, seen, strict=True)
+        ]
         rows.append([[one[name] for name in columns] for one in features])
         names.append([skills[path].name for path, _signals in found])
     width = max(map(len, names))
@@ -134,21 +182,35 @@ def fitted(sheet: Sheet, chosen: Any, own: Any) -> Any:
         scores -= scores.max(1, keepdims=True)
         shares = np.exp(scores)
         shares /= shares.sum(1, keepdims=True)
-        gradient = np.einsum("qn,qnf->f", counts[:, None] * (shares - right), values) + 2 * RIDGE * weights
-        return -(counts[:, None] * right * np.log(shares + 1e-12)).sum() + RIDGE * (weights**2).sum(), gradient
+        gradient = (
+            np.einsum("qn,qnf->f", counts[:, None] * (shares - right), values) + 2 * RIDGE * weights
+        )
+        return -(counts[:, None] * right * np.log(shares + 1e-12)).sum() + RIDGE * (
+            weights**2
+        ).sum(), gradient
 
     width = values.shape[-1]
-    return minimize(loss, np.zeros(width), jac=True, method="L-BFGS-B", bounds=[(0, None)] * width).x / spread
+    return (
+        minimize(loss, np.zeros(width), jac=True, method="L-BFGS-B", bounds=[(0, None)] * width).x
+        / spread
+    )
 
 
 def cross_validated(sheet: Sheet, queries: Sequence[Query], own: Any) -> Any:
-    """Give the figures of the benchmark's queries, each scored with weights that were fitted without its skill."""
+    """Give the figures of the benchmark's queries, each scored with weights that were fitted
+    without its skill.
+    """
     skills = sorted({query.gold[0] for query, is_own in zip(queries, own, strict=True) if is_own})
     found = []
     for seed in range(ROUNDS):
         drawn = np.random.default_rng(seed).permutation(skills)
         fold = {str(name): at % FOLDS for at, name in enumerate(drawn)}
-        folds = np.array([fold.get(query.gold[0], -1) if is_own else -1 for query, is_own in zip(queries, own, strict=True)])
+        folds = np.array(
+            [
+                fold.get(query.gold[0], -1) if is_own else -1
+                for query, is_own in zip(queries, own, strict=True)
+            ]
+        )
         scores = np.zeros(sheet.there.shape)
         for at in range(FOLDS):
             scores[folds == at] = (sheet.values @ fitted(sheet, folds != at, own))[folds == at]

@@ -1,4 +1,6 @@
-"""The other ways to find a skill, each in a process of its own, asked in turn with metier: a slow spell touches all alike."""
+"""The other ways to find a skill, each in a process of its own, asked in turn with metier: a slow
+spell touches all alike.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,23 @@ if TYPE_CHECKING:
 BENCH = peers.BENCH
 TABLE = {
     "rank-bm25": Peer("rank-bm25", "0.2.2", "pypi", "name, description and body as one text"),
-    "tantivy": Peer("tantivy", "0.27.0", "pypi", "name, description and body as a stemmed field each, summed"),
-    "skillport": Peer("skillport-mcp", "1.1.2", "pypi", "its server's search, without an embedder",
-                      needs=("lancedb==0.26.0", "tantivy==0.25.1")),
-}  # fmt: skip
+    "tantivy": Peer(
+        "tantivy", "0.27.0", "pypi", "name, description and body as a stemmed field each, summed"
+    ),
+    "skillport": Peer(
+        "skillport-mcp",
+        "1.1.2",
+        "pypi",
+        "its server's search, without an embedder",
+        needs=("lancedb==0.26.0", "tantivy==0.25.1"),
+    ),
+}
 
 
 class Answers(NamedTuple):
-    """What one subject said: how long it took to get ready, its index's size, and of each query the names and all times."""
+    """What one subject said: how long it took to get ready, its index's size, and of each query the
+    names and all times.
+    """
 
     seconds: float
     bytes: int
@@ -44,7 +55,12 @@ def write_pool(skills: Sequence[Skill], file: Path) -> Path:
     """Write a pool as the drivers read it."""
     with file.open("w", encoding="utf-8") as out:
         for skill in skills:
-            out.write(json.dumps({"name": skill.name, "description": skill.description, "body": skill.body}) + "\n")
+            out.write(
+                json.dumps(
+                    {"name": skill.name, "description": skill.description, "body": skill.body}
+                )
+                + "\n"
+            )
     return file
 
 
@@ -53,12 +69,27 @@ def peer_command(name: str, pool: Path, tree: Path, scratch: Path) -> list[str]:
     peer = TABLE[name]
     peers.install(peer)
     driver = BENCH / "drivers" / f"find_{name.replace('-', '_')}.py"
-    return [str(peers.PEERS / peer.name / "bin/python"), str(driver), str(pool), str(tree), str(scratch / f"{name}-index")]
+    return [
+        str(peers.PEERS / peer.name / "bin/python"),
+        str(driver),
+        str(pool),
+        str(tree),
+        str(scratch / f"{name}-index"),
+    ]
 
 
-def our_command(tree: Path, home: Path, config: Path, which: Literal["find", "engine"]) -> list[str]:
+def our_command(
+    tree: Path, home: Path, config: Path, which: Literal["find", "engine"]
+) -> list[str]:
     """Give the command that answers queries with metier."""
-    return [sys.executable, str(BENCH / "drivers/find_metier.py"), str(tree), str(home), str(config), which]
+    return [
+        sys.executable,
+        str(BENCH / "drivers/find_metier.py"),
+        str(tree),
+        str(home),
+        str(config),
+        which,
+    ]
 
 
 class Subject:
@@ -67,8 +98,15 @@ class Subject:
     def __init__(self, command: Sequence[str], home: str) -> None:
         """Start it, and wait until it is ready."""
         self.said = tempfile.TemporaryFile("w+")  # noqa: SIM115 - as long as the process is there
-        self.child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said, text=True,
-                                      env=measure.environment(home), cwd=home)  # fmt: skip
+        self.child = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.said,
+            text=True,
+            env=measure.environment(home),
+            cwd=home,
+        )
         self.ready = self._line()
 
     def ask(self, text: str) -> dict[str, Any]:
@@ -97,8 +135,12 @@ class Subject:
         self.said.close()
 
 
-def answers(commands: Mapping[str, Sequence[str]], queries: Sequence[Query], home: str, rounds: int) -> dict[str, Answers]:
-    """Put every query to every subject in turn, in so many rounds, after one query that is not measured."""
+def answers(
+    commands: Mapping[str, Sequence[str]], queries: Sequence[Query], home: str, rounds: int
+) -> dict[str, Answers]:
+    """Put every query to every subject in turn, in so many rounds, after one query that is not
+    measured.
+    """
     subjects = {name: Subject(command, home) for name, command in commands.items()}
     said: dict[str, list[list[dict[str, Any]]]] = {name: [] for name in subjects}
     for one in subjects.values():
@@ -115,5 +157,14 @@ def answers(commands: Mapping[str, Sequence[str]], queries: Sequence[Query], hom
 
 
 def _answers(ready: dict[str, Any], said: list[list[dict[str, Any]]]) -> Answers:
-    names, peak = [row["names"] for row in said[0]], max(row.get("peak", 0) for rows in said for row in rows)
-    return Answers(ready["seconds"], ready["bytes"], names, [[row["seconds"] for row in rows] for rows in said], peak)
+    names, peak = (
+        [row["names"] for row in said[0]],
+        max(row.get("peak", 0) for rows in said for row in rows),
+    )
+    return Answers(
+        ready["seconds"],
+        ready["bytes"],
+        names,
+        [[row["seconds"] for row in rows] for rows in said],
+        peak,
+    )

@@ -1,7 +1,7 @@
 """Vectors of a pool, kept between runs: embedding 13,000 texts takes some minutes on two cores.
 
-They lie under bench/.trees, one file for each model, by the digest of the text they were made from. Queries are never kept: their
-time is measured.
+They lie under bench/.trees, one file for each model, by the digest of the text they were made from.
+Queries are never kept: their time is measured.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from metier.route.embed.disk import Onnx
-from metier.route.pieces import piece
+from metier.find.io.embedding_model import OnnxEmbedder
+from metier.find.refresh import text_to_embed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ class Kept:
 
     def __init__(self, folder: Path) -> None:
         """Read what earlier runs made."""
-        self.model = Onnx()
+        self.model = OnnxEmbedder()
         self.file = folder / f"vectors-{self.model.name}.npz"
         self.places: dict[bytes, int] = {}
         self.matrix: Any = np.zeros((0, self.model.width), np.float16)
@@ -57,7 +57,11 @@ class Kept:
     def passages(self, given: Sequence[str]) -> Any:
         """Give the vectors of texts, made now where that was not done before."""
         digests = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() for text in given]
-        missing = {digest: text for digest, text in zip(digests, given, strict=True) if digest not in self.places}
+        missing = {
+            digest: text
+            for digest, text in zip(digests, given, strict=True)
+            if digest not in self.places
+        }
         if missing:
             self._make(missing)
         return self.matrix[[self.places[digest] for digest in digests]].astype(np.float32)
@@ -67,7 +71,9 @@ class Kept:
         for start in range(0, len(rows), BATCH):
             some = rows[start : start + BATCH]
             made = self.model.passages([text for _digest, text in some]).astype(np.float16)
-            self.places.update({digest: len(self.matrix) + at for at, (digest, _text) in enumerate(some)})
+            self.places.update(
+                {digest: len(self.matrix) + at for at, (digest, _text) in enumerate(some)}
+            )
             self.matrix = np.concatenate([self.matrix, made])
             now = time.monotonic()
             if len(rows) > BATCH:
@@ -90,12 +96,16 @@ class Kept:
 
 def of_each(embedder: Kept, skills: Sequence[Skill]) -> list[Any]:
     """Give the vector of each skill, as `m.index()` would make it: a matrix of one row."""
-    rows = embedder.passages([piece(skill.name, skill.description, skill.body) for skill in skills])
+    rows = embedder.passages(
+        [text_to_embed(skill.name, skill.description, skill.body) for skill in skills]
+    )
     return [rows[at : at + 1] for at in range(len(skills))]
 
 
 def of_copies(originals: Mapping[int, Any], skills: Sequence[Skill]) -> Iterator[tuple[Skill, Any]]:
-    """Give each skill of a larger pool vectors near those of what it is a copy of; the first of each kind has the very same."""
+    """Give each skill of a larger pool vectors near those of what it is a copy of; the first of
+    each kind has the very same.
+    """
     chance, seen = np.random.default_rng(SEED), set[int]()
     for skill in skills:
         rows = originals[skill.origin]

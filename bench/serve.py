@@ -1,10 +1,12 @@
-"""Measure `metier mcp` beside skillport's MCP server: the same library, the same questions, the same client, in turn.
+"""Measure `metier mcp` beside skillport's MCP server: the same library, the same questions, the
+same client, in turn.
 
     python bench/serve.py [--size 10000] [--rounds 5] [--searches 150] [--loads 300] [--vectors off] [--quick] [--json FILE]
 
-One client over stdio puts the same queries to `search_skills` and the same names to `load_skill` of both servers, one request after
-the other, then with eight of them open at a time. No server is asked the same twice, except where a table says so. What is timed
-is each request, to the last byte of its answer. Both servers have made their index before. The exit code is 1 unless every aim is
+One client over stdio puts the same queries to `search_skills` and the same names to `load_skill` of
+both servers, one request after the other, then with eight of them open at a time. No server is
+asked the same twice, except where a table says so. What is timed is each request, to the last byte
+of its answer. Both servers have made their index before. The exit code is 1 unless every aim is
 met; `--quick` takes a small library and judges nothing.
 """
 
@@ -42,18 +44,26 @@ TOOLS: tuple[Tool, ...] = ("search_skills", "load_skill")
 AHEAD = 8
 FASTER, SHORTER = Target("at least", 5), Target("at most", 0.2)
 SANE = {OURS: Target("at least", 95, unit="%"), PEER: Target("at least", 80, unit="%")}
-"""How many answers must make sense. Of a sentence skillport takes punctuation for its query language, and may find nothing."""
-FITS, THERE, BODY = "search_skills: something fits", "search_skills by name: it is there", "load_skill: the body is there"
+"""How many answers must make sense. Of a sentence skillport takes punctuation for its query
+language, and may find nothing."""
+FITS, THERE, BODY = (
+    "search_skills: something fits",
+    "search_skills by name: it is there",
+    "load_skill: the body is there",
+)
 STARTS = 3
 FIRST = "something to begin with"
 AGAIN = 5
 """One in so many requests is put a second time."""
 SPARE = 1.15
-"""So many times the names that are wanted are tried, since some of the generated texts look bad to a scanner and are held back."""
+"""So many times the names that are wanted are tried, since some of the generated texts look bad to
+a scanner and are held back."""
 
 
 class Asking(NamedTuple):
-    """One way of asking: a tool, how many requests are open at a time, and whether they are put a second time."""
+    """One way of asking: a tool, how many requests are open at a time, and whether they are put a
+    second time.
+    """
 
     tool: Tool
     ahead: int = 1
@@ -67,7 +77,7 @@ class Asking(NamedTuple):
 WAYS = (
     *(Asking(tool, again=again) for tool in TOOLS for again in (False, True)),
     *(Asking(tool, AHEAD) for tool in TOOLS),
-)  # fmt: skip
+)
 
 
 class Batches(NamedTuple):
@@ -86,7 +96,9 @@ class Batch(NamedTuple):
 
 
 class Round(NamedTuple):
-    """What one round of one way of asking came to: seconds per request, and two quantiles of single requests."""
+    """What one round of one way of asking came to: seconds per request, and two quantiles of single
+    requests.
+    """
 
     each: float
     p50: float
@@ -96,7 +108,13 @@ class Round(NamedTuple):
 class Bench:
     """The servers that run, and what was measured of them."""
 
-    def __init__(self, subjects: Sequence[Subject], cards: Sequence[Described], queries: Sequence[Query], batches: Batches) -> None:
+    def __init__(
+        self,
+        subjects: Sequence[Subject],
+        cards: Sequence[Described],
+        queries: Sequence[Query],
+        batches: Batches,
+    ) -> None:
         """Take what is asked."""
         self.subjects, self.queries, self.batches = subjects, list(queries), batches
         self.words = serve_asked.words_of(cards)
@@ -115,11 +133,18 @@ class Bench:
         """Let a server learn the library, outside of everything that is timed."""
         began = time.perf_counter()
         for command in subject.prepare:
-            done = subprocess.run(command.argv, env=command.env, cwd=command.cwd, capture_output=True, check=False)
+            done = subprocess.run(
+                command.argv, env=command.env, cwd=command.cwd, capture_output=True, check=False
+            )
             if done.returncode not in {0, 1}:  # 1: there are skills that it warns of
-                message = f"{command.argv[3:]} ended with {done.returncode}: {done.stderr[-300:].decode(errors='replace')}"
+                message = (
+                    f"{command.argv[3:]} ended with {done.returncode}: "
+                    f"{done.stderr[-300:].decode(errors='replace')}"
+                )
                 raise Broken(message)
-        client = self.clients[subject.name] = stdio.Client(subject.command)  # a first start may index
+        client = self.clients[subject.name] = stdio.Client(
+            subject.command
+        )  # a first start may index
         self._hello(client, subject)
         self.prepared[subject.name] = time.perf_counter() - began
 
@@ -142,28 +167,43 @@ class Bench:
         self.starts.setdefault((subject.name, "first search answered"), []).append(first)
 
     def choose(self, names: Sequence[str]) -> None:
-        """Keep the names that every server loads. They are asked of processes that are not measured."""
+        """Keep the names that every server loads. They are asked of processes that are not
+        measured.
+        """
         held: set[str] = set()
         for subject in self.subjects:
             asked = [subject.request("load_skill", name) for name in names]
-            for name, line in zip(names, self.clients[subject.name].time(asked).answers, strict=True):
+            for name, line in zip(
+                names, self.clients[subject.name].time(asked).answers, strict=True
+            ):
                 if not _has_body(line, name):
                     held.add(name)
         self.names = [name for name in names if name not in held]
         if len(self.names) < self.batches.number * self.batches.loads:
-            message = f"only {len(self.names)} of {len(names)} names can be loaded from every server"
+            message = (
+                f"only {len(self.names)} of {len(names)} names can be loaded from every server"
+            )
             raise Broken(message)
 
     def batch(self, number: int, asking: Asking) -> Batch:
-        """Give what is asked in one way in one round: in each something new, or a part of what is new in this one once more."""
+        """Give what is asked in one way in one round: in each something new, or a part of what is
+        new in this one once more.
+        """
         at = 2 * number + (asking.ahead > 1)
         size = self.batches.searches if asking.tool == "search_skills" else self.batches.loads
         chosen = slice(at * size, at * size + (max(size // AGAIN, 1) if asking.again else size))
-        return Batch(self.queries[chosen], []) if asking.tool == "search_skills" else Batch([], self.names[chosen])
+        return (
+            Batch(self.queries[chosen], [])
+            if asking.tool == "search_skills"
+            else Batch([], self.names[chosen])
+        )
 
     def ask(self, subject: Subject, asking: Asking, batch: Batch, *, keep: bool = True) -> None:
         """Put all requests of one kind to one server."""
-        requests = [subject.request(asking.tool, value) for value in (*(query.text for query in batch.queries), *batch.names)]
+        requests = [
+            subject.request(asking.tool, value)
+            for value in (*(query.text for query in batch.queries), *batch.names)
+        ]
         timing = self.clients[subject.name].time(requests, asking.ahead)
         each = sorted(timing.each)
         if keep:
@@ -174,13 +214,20 @@ class Bench:
     def _judge(self, subject: Subject, batch: Batch, answers: Sequence[bytes]) -> None:
         """Look at the answers, after the clock has stopped."""
         if batch.names:
-            good = sum(_has_body(line, name) for line, name in zip(answers, batch.names, strict=True))
+            good = sum(
+                _has_body(line, name) for line, name in zip(answers, batch.names, strict=True)
+            )
             self._note(subject, BODY, good, len(answers))
             self.letters = int(median(len(line) for line in answers))
             return
         texts = [stdio.told(line) for line in answers]
         both = list(zip(batch.queries, texts, strict=True))
-        self._note(subject, FITS, sum(serve_asked.fits(query, text, self.words) for query, text in both), len(both))
+        self._note(
+            subject,
+            FITS,
+            sum(serve_asked.fits(query, text, self.words) for query, text in both),
+            len(both),
+        )
         named = [query.name in text for query, text in both if query.kind == "name"]
         self._note(subject, THERE, sum(named), len(named))
 
@@ -217,7 +264,10 @@ def _quantile(ordered: Sequence[float], percent: int) -> float:
 def floors(letters: int, count: int, scratch: Path) -> dict[str, Round]:
     """Time servers that do nothing: a loop that echoes, and one made with the SDK."""
     found: dict[str, Round] = {}
-    for name, driver in (("floor: client and pipes", "serve_echo"), ("floor: the SDK", "serve_sdk")):
+    for name, driver in (
+        ("floor: client and pipes", "serve_echo"),
+        ("floor: the SDK", "serve_sdk"),
+    ):
         argv = [sys.executable, str(peers.BENCH / f"drivers/{driver}.py"), str(letters)]
         client = stdio.Client(Command(argv, measure.environment(str(scratch)), str(scratch)))
         client.initialise()
@@ -242,7 +292,11 @@ def figures(bench: Bench) -> list[Figure]:
             continue
         found.append(ratio(rate, _samples(them, "each"), _samples(us, "each"), FASTER))
         found.append(ratio(tail, _samples(us, "p99"), _samples(them, "p99"), SHORTER))
-    found += [exact(f"{name}, {what}", _share(seen), SANE[name]) for (name, what), seen in bench.sane.items() if what != THERE]
+    found += [
+        exact(f"{name}, {what}", _share(seen), SANE[name])
+        for (name, what), seen in bench.sane.items()
+        if what != THERE
+    ]
     return found
 
 
@@ -257,17 +311,34 @@ def _samples(rounds: Sequence[Round], field: Literal["each", "p99"]) -> list[Sam
 def tables(bench: Bench, floor: Mapping[str, Round]) -> str:
     """Lay out everything that was measured."""
     rows = [("server", "asked", "requests/s", "p50 ms", "p99 ms", "worst round's p99", "rounds")]
-    for (name, asking), rounds in sorted(bench.rounds.items(), key=lambda item: (item[0][1][1:], item[0][1].tool, item[0][0])):
+    for (name, asking), rounds in sorted(
+        bench.rounds.items(), key=lambda item: (item[0][1][1:], item[0][1].tool, item[0][0])
+    ):
         middle = Round(*(median(values) for values in zip(*rounds, strict=True)))
-        rows.append((name, str(asking), *_cells(middle), f"{max(one.p99 for one in rounds) * 1e3:.1f}", str(len(rounds))))
-    rows += [(name, f"{bench.letters:,} bytes", *_cells(one), "", "1") for name, one in floor.items()]
+        rows.append(
+            (
+                name,
+                str(asking),
+                *_cells(middle),
+                f"{max(one.p99 for one in rounds) * 1e3:.1f}",
+                str(len(rounds)),
+            )
+        )
+    rows += [
+        (name, f"{bench.letters:,} bytes", *_cells(one), "", "1") for name, one in floor.items()
+    ]
     starts = [("server", "from its start", "min s", "median s", "starts")]
     for (name, what), each in bench.starts.items():
         starts.append((name, what, f"{min(each):.2f}", f"{median(each):.2f}", str(len(each))))
     facts = [("server", "which", "made ready in s", "resident at the end, MB")]
     for name, seconds in bench.prepared.items():
-        facts.append((name, bench.about[name], f"{seconds:.0f}", f"{bench.memory.get(name, 0) / 1e6:.0f}"))
-    sane = [("server", "of all answers", "%"), *((name, what, f"{_share(seen):.0f}") for (name, what), seen in bench.sane.items())]
+        facts.append(
+            (name, bench.about[name], f"{seconds:.0f}", f"{bench.memory.get(name, 0) / 1e6:.0f}")
+        )
+    sane = [
+        ("server", "of all answers", "%"),
+        *((name, what, f"{_share(seen):.0f}") for (name, what), seen in bench.sane.items()),
+    ]
     return "\n\n".join(table(part) for part in (facts, starts, sane, rows))
 
 
@@ -280,10 +351,16 @@ def measured(chosen: argparse.Namespace, tree: trees.Tree, kept: Path) -> Bench:
     rng = random.Random(chosen.seed)  # noqa: S311 - a choice of questions, no secrets
     cards = serve_asked.cards(tree.root)
     batches = Batches(2 * (chosen.rounds + 1), chosen.searches, chosen.loads)
-    names = rng.sample([card.name for card in cards], min(int(batches.number * chosen.loads * SPARE), len(cards)))
+    names = rng.sample(
+        [card.name for card in cards], min(int(batches.number * chosen.loads * SPARE), len(cards))
+    )
     found = [peer(tree, kept / PEER)] if chosen.peer else []
-    found += [ours(tree, kept / f"{OURS}-{chosen.vectors}", chosen.vectors)] if chosen.metier else []
-    bench = Bench(found, cards, serve_asked.queries(cards, batches.number * chosen.searches, rng), batches)
+    found += (
+        [ours(tree, kept / f"{OURS}-{chosen.vectors}", chosen.vectors)] if chosen.metier else []
+    )
+    bench = Bench(
+        found, cards, serve_asked.queries(cards, batches.number * chosen.searches, rng), batches
+    )
     try:
         for subject in found:
             say(f"{subject.name} learns {tree.skills:,} skills")
@@ -308,17 +385,31 @@ def say(text: str) -> None:
 
 def options() -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--size", type=int, default=10_000, help="skills (10,000)")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--searches", type=int, default=150, help="queries in a round (150)")
     parser.add_argument("--loads", type=int, default=300, help="skills loaded in a round (300)")
-    parser.add_argument("--vectors", choices=("auto", "off"), default="auto", help="whether metier's search counts meaning (auto)")
+    parser.add_argument(
+        "--vectors",
+        choices=("auto", "off"),
+        default="auto",
+        help="whether metier's search counts meaning (auto)",
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--no-peer", dest="peer", action="store_false")
     parser.add_argument("--no-metier", dest="metier", action="store_false")
-    parser.add_argument("--trees", type=Path, default=trees.DEFAULT_TREES, help="where libraries and indexes are kept")
-    parser.add_argument("--quick", action="store_true", help="a small library, one round, nothing judged")
+    parser.add_argument(
+        "--trees",
+        type=Path,
+        default=trees.DEFAULT_TREES,
+        help="where libraries and indexes are kept",
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="a small library, one round, nothing judged"
+    )
     parser.add_argument("--json", type=Path, help="also write everything measured to this file")
     found = parser.parse_args()
     if found.quick:
@@ -339,7 +430,10 @@ def main() -> int:
             return 1
         floor = floors(bench.letters, 10 * chosen.loads, Path(scratch))
     answer = figures(bench)
-    print(" · ".join(f"{key} {value}" for key, value in before.items()) + f" → {round(os.getloadavg()[0], 2)}")
+    print(
+        " · ".join(f"{key} {value}" for key, value in before.items())
+        + f" → {round(os.getloadavg()[0], 2)}"
+    )
     asked = f"{2 * chosen.searches} queries for {LIMIT} skills and {2 * chosen.loads} names a round"
     print(f"{tree.skills:,} skills · {asked} · vectors {chosen.vectors}")
     print(f"\n{tables(bench, floor)}\n\n{figures_table(answer)}")
@@ -348,11 +442,20 @@ def main() -> int:
     return 0 if chosen.quick or all(figure.verdict == "met" for figure in answer) else 1
 
 
-def _write(file: Path, before: dict[str, Any], bench: Bench, floor: Mapping[str, Round], answer: Sequence[Figure]) -> None:
+def _write(
+    file: Path,
+    before: dict[str, Any],
+    bench: Bench,
+    floor: Mapping[str, Round],
+    answer: Sequence[Figure],
+) -> None:
     content = {
         "machine": before,
         "servers": bench.about,
-        "rounds": {f"{name}: {asking}": [one._asdict() for one in rounds] for (name, asking), rounds in bench.rounds.items()},
+        "rounds": {
+            f"{name}: {asking}": [one._asdict() for one in rounds]
+            for (name, asking), rounds in bench.rounds.items()
+        },
         "starts": {f"{name}: {what}": each for (name, what), each in bench.starts.items()},
         "floors": {name: one._asdict() for name, one in floor.items()},
         "sane": {f"{name}: {what}": seen for (name, what), seen in bench.sane.items()},

@@ -1,4 +1,6 @@
-"""What servers are asked in `serve.py`: names of skills, and queries made of the words that skills describe themselves with."""
+"""What servers are asked in `serve.py`: names of skills, and queries made of the words that skills
+describe themselves with.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,16 @@ if TYPE_CHECKING:
     Kind = Literal["name", "word", "keywords", "sentence", "slip"]
 
 SHARES: dict[Kind, int] = {"name": 15, "word": 10, "keywords": 40, "sentence": 25, "slip": 10}
-"""Of a hundred queries: a skill's name in plain words, one word, a few, a whole sentence, and a few with a slip of the finger."""
+"""Of a hundred queries: a skill's name in plain words, one word, a few, a whole sentence, and a few
+with a slip of the finger."""
 FRAMES = (
-    "How do I {0}?", "please {0} for the whole team", "I want to {0}, can you help", "there is a skill to {0}, isn't there?",
-    "{0} without breaking the build", "what's the best way to {0}",
-)  # fmt: skip
+    "How do I {0}?",
+    "please {0} for the whole team",
+    "I want to {0}, can you help",
+    "there is a skill to {0}, isn't there?",
+    "{0} without breaking the build",
+    "what's the best way to {0}",
+)
 FEW, MANY = (2, 3, 4, 5), (5, 6, 8, 10)
 _WORD = re.compile(r"[a-z]{3,}")
 _NAME = re.compile(r'"(?:name|id)": ?"([^"]+)"')
@@ -41,7 +48,9 @@ class Query(NamedTuple):
 
 
 def cards(root: Path) -> list[Described]:
-    """Read names and descriptions off the files; those that the generator wrote over several lines count by their first."""
+    """Read names and descriptions off the files; those that the generator wrote over several lines
+    count by their first.
+    """
     found: list[Described] = []
     for name in sorted(os.listdir(root)):
         text = (root / name / "SKILL.md").read_bytes()[:4000].decode("utf-8", "replace")
@@ -65,7 +74,9 @@ def queries(cards: Sequence[Described], count: int, rng: random.Random) -> list[
 
 
 def fits(query: Query, answer: str, words: Mapping[str, frozenset[str]]) -> bool:
-    """Tell whether one of the skills in an answer has a word of the query in its name or description."""
+    """Tell whether one of the skills in an answer has a word of the query in its name or
+    description.
+    """
     wanted = set(_WORD.findall(query.text.lower()))
     return any(wanted & words.get(name, frozenset()) for name in _NAME.findall(answer))
 

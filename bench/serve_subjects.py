@@ -36,7 +36,10 @@ class Subject(NamedTuple):
         """Make a call of a tool."""
         if tool == "load_skill":
             return "tools/call", {"name": tool, "arguments": {self.key: value}}
-        return "tools/call", {"name": tool, "arguments": {"query": value, **({"limit": LIMIT} if self.takes_limit else {})}}
+        return "tools/call", {
+            "name": tool,
+            "arguments": {"query": value, **({"limit": LIMIT} if self.takes_limit else {})},
+        }
 
 
 def ours(tree: trees.Tree, home: Path, vectors: str) -> Subject:
@@ -59,10 +62,22 @@ def peer(tree: trees.Tree, home: Path) -> Subject:
     found = route_peers.TABLE[PEER]
     peers.install(found)
     env = {
-        "PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", "SKILLPORT_SEARCH_LIMIT": str(LIMIT),
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "LANG": "C.UTF-8",
+        "SKILLPORT_SEARCH_LIMIT": str(LIMIT),
         # Nothing measured may call home.
-        "DO_NOT_TRACK": "1", "FASTMCP_CHECK_FOR_UPDATES": "off", "FASTMCP_SHOW_SERVER_BANNER": "false",
-    }  # fmt: skip
-    argv = [str(peers.PEERS / found.name / "bin/skillport-mcp"), "--skills-dir", str(tree.root),
-            "--db-path", str(home / "db/skills.lancedb"), "--embedding-provider", "none"]  # fmt: skip
+        "DO_NOT_TRACK": "1",
+        "FASTMCP_CHECK_FOR_UPDATES": "off",
+        "FASTMCP_SHOW_SERVER_BANNER": "false",
+    }
+    argv = [
+        str(peers.PEERS / found.name / "bin/skillport-mcp"),
+        "--skills-dir",
+        str(tree.root),
+        "--db-path",
+        str(home / "db/skills.lancedb"),
+        "--embedding-provider",
+        "none",
+    ]
     return Subject(PEER, Command(argv, env, str(home)), (), "skill_id", takes_limit=False)

@@ -1,12 +1,15 @@
-"""Let many clients use one server while its library changes under them: no error, no stale digest, flat memory.
+"""Let many clients use one server while its library changes under them: no error, no stale digest,
+flat memory.
 
     python bench/soak.py [--clients 50] [--calls 10000] [--skills 300] [--every 0.2] [--lag 5] [--quick] [--json FILE]
 
-Real clients of the SDK speak to `metier mcp --http`, each in a session of its own that it ends and begins anew now and then. They
-search, load, read files, page through `skills/list`, ask `skills/get`, and read resources, whose bytes they hold against the digest
-of the entry. All the while somebody edits, adds and removes skills. What was touched within `--lag` seconds may be missing or old
-once, and must be right when it is asked for again; whatever has been quiet for longer must be right at once. The exit code is 1
-unless every count is as it must be; `--quick` takes few of everything.
+Real clients of the SDK speak to `metier mcp --http`, each in a session of its own that it ends and
+begins anew now and then. They search, load, read files, page through `skills/list`, ask
+`skills/get`, and read resources, whose bytes they hold against the digest of the entry. All the
+while somebody edits, adds and removes skills. What was touched within `--lag` seconds may be
+missing or old once, and must be right when it is asked for again; whatever has been quiet for
+longer must be right at once. The exit code is 1 unless every count is as it must be; `--quick`
+takes few of everything.
 """
 
 from __future__ import annotations
@@ -55,9 +58,26 @@ class Served:
         token.write_text(self.token, encoding="ascii")
         (home / "metier.toml").touch()
         self.notes = (home / "notes").open("w+", encoding="utf-8")
-        argv = [sys.executable, "-m", "metier", "mcp", "--http", "127.0.0.1:0", "--token-file", str(token), "--root", str(root)]
-        self.child = subprocess.Popen(argv, env=measure.environment(str(home)), cwd=home, stdin=subprocess.DEVNULL,
-                                      stdout=subprocess.DEVNULL, stderr=self.notes)  # fmt: skip
+        argv = [
+            sys.executable,
+            "-m",
+            "metier",
+            "mcp",
+            "--http",
+            "127.0.0.1:0",
+            "--token-file",
+            str(token),
+            "--root",
+            str(root),
+        ]
+        self.child = subprocess.Popen(
+            argv,
+            env=measure.environment(str(home)),
+            cwd=home,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self.notes,
+        )
         self.url = self._address(home / "notes")
 
     def _address(self, notes: Path) -> str:
@@ -75,7 +95,9 @@ class Served:
 
     def resident(self) -> int:
         """Give the bytes that it holds."""
-        return int(Path(f"/proc/{self.child.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        return int(Path(f"/proc/{self.child.pid}/statm").read_text().split()[1]) * os.sysconf(
+            "SC_PAGE_SIZE"
+        )
 
     def descriptors(self) -> int:
         """Give the number of files, pipes and sockets that it has open."""
@@ -107,7 +129,9 @@ async def _last_look(soak: Soak) -> set[str]:
     return set(visitor.entries)
 
 
-def _mean(samples: Sequence[tuple[float, int, int]], low: float, high: float, field: int) -> float | None:
+def _mean(
+    samples: Sequence[tuple[float, int, int]], low: float, high: float, field: int
+) -> float | None:
     found = [sample[field] for sample in samples if low <= sample[0] <= high]
     return median(found) if found else None
 
@@ -135,12 +159,15 @@ def tables(soak: Soak, seconds: float) -> str:
         last = each[min(len(each) * 99 // 100, len(each) - 1)]
         rows.append((what, f"{count:,}", f"{median(each) * 1e3:.1f}", f"{last * 1e3:.1f}"))
     facts = [
-        ("fact", "number"), ("seconds", f"{seconds:.0f}"), ("calls a second", f"{sum(soak.done.values()) / seconds:.0f}"),
-        ("sessions", str(soak.sessions)), *((f"skills: {kind}", str(count)) for kind, count in soak.unrest.changes.items()),
+        ("fact", "number"),
+        ("seconds", f"{seconds:.0f}"),
+        ("calls a second", f"{sum(soak.done.values()) / seconds:.0f}"),
+        ("sessions", str(soak.sessions)),
+        *((f"skills: {kind}", str(count)) for kind, count in soak.unrest.changes.items()),
         ("notifications heard", str(sum(soak.heard.values()))),
         *((f"excused, {what}", str(count)) for what, count in soak.excused.items()),
         *_shares(soak),
-    ]  # fmt: skip
+    ]
     return f"{table(rows)}\n\n{table(facts)}"
 
 
@@ -148,11 +175,16 @@ def _shares(soak: Soak) -> Iterator[tuple[str, str]]:
     for low in (0.0, 0.2, 0.4, 0.6, 0.8, 0.9):
         memory, opened = (_mean(soak.samples, low, low + 0.1, field) for field in (1, 2))
         if memory and opened:
-            yield f"resident, MB, and descriptors after {low:.0%}", f"{memory / 1e6:.0f}, {opened:.0f}"
+            yield (
+                f"resident, MB, and descriptors after {low:.0%}",
+                f"{memory / 1e6:.0f}, {opened:.0f}",
+            )
 
 
 def soaked(chosen: argparse.Namespace, scratch: Path) -> tuple[Soak, int, float]:
-    """Run it all; give what was counted, how many skills were missed in the end, and the seconds."""
+    """Run it all; give what was counted, how many skills were missed in the end, and the
+    seconds.
+    """
     home = scratch / "home"
     home.mkdir()
     unrest = Unrest(scratch / "skills", chosen.skills, chosen.every)
@@ -177,19 +209,32 @@ def soaked(chosen: argparse.Namespace, scratch: Path) -> tuple[Soak, int, float]
     if code not in {0, -signal.SIGTERM, 128 + signal.SIGTERM}:
         soak.errors.append(f"the server ended with {code}")
     if "Traceback" in (said := (home / "notes").read_text(encoding="utf-8")):
-        soak.errors.append(f"the server told of {said.count('Traceback')} exceptions: {said.strip().splitlines()[-1][:200]}")
+        soak.errors.append(
+            f"the server told of {said.count('Traceback')} exceptions: "
+            f"{said.strip().splitlines()[-1][:200]}"
+        )
     return soak, missed, seconds
 
 
 def options() -> argparse.Namespace:
     """Read the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--calls", type=int, default=10_000, help="in all (10,000)")
     parser.add_argument("--skills", type=int, default=300)
-    parser.add_argument("--every", type=float, default=0.2, help="seconds between two changes, about (0.2)")
-    parser.add_argument("--lag", type=float, default=5.0, help="seconds in which a change must have arrived (5)")
-    parser.add_argument("--quick", action="store_true", help="few clients and calls; judged all the same, but for memory")
+    parser.add_argument(
+        "--every", type=float, default=0.2, help="seconds between two changes, about (0.2)"
+    )
+    parser.add_argument(
+        "--lag", type=float, default=5.0, help="seconds in which a change must have arrived (5)"
+    )
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help="few clients and calls; judged all the same, but for memory",
+    )
     parser.add_argument("--json", type=Path, help="also write everything counted to this file")
     found = parser.parse_args()
     if found.quick:
@@ -200,7 +245,9 @@ def options() -> argparse.Namespace:
 def main() -> int:
     """Soak, then print what was counted; 1 unless every count is as it must be."""
     chosen, before = options(), library.machine()
-    logging.getLogger("mcp.client").setLevel(logging.CRITICAL)  # news that come while a client is leaving are no fault
+    logging.getLogger("mcp.client").setLevel(
+        logging.CRITICAL
+    )  # news that come while a client is leaving are no fault
     with tempfile.TemporaryDirectory(prefix="metier-bench-") as scratch:
         try:
             soak, missed, seconds = soaked(chosen, Path(scratch))
@@ -208,8 +255,14 @@ def main() -> int:
             print(f"problem: {problem}")
             return 1
     answer = figures(soak, missed, chosen.clients)
-    print(" · ".join(f"{key} {value}" for key, value in before.items()) + f" → {round(os.getloadavg()[0], 2)}")
-    print(f"{chosen.clients} clients · {chosen.skills} skills, one changed every {chosen.every} s · {chosen.lag} s to arrive\n")
+    print(
+        " · ".join(f"{key} {value}" for key, value in before.items())
+        + f" → {round(os.getloadavg()[0], 2)}"
+    )
+    print(
+        f"{chosen.clients} clients · {chosen.skills} skills, one changed every {chosen.every} s · "
+        f"{chosen.lag} s to arrive\n"
+    )
     print(f"{tables(soak, seconds)}\n\n{figures_table(answer)}")
     for what, found in (("error", soak.errors), ("stale", soak.stale), ("no sense", soak.wrong)):
         for line in found[:20]:

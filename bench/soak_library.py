@@ -1,4 +1,6 @@
-"""A library that never rests, for `soak.py`: somebody edits, adds and removes skills, and knows what lies there since when."""
+"""A library that never rests, for `soak.py`: somebody edits, adds and removes skills, and knows
+what lies there since when.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,9 @@ class Unrest:
             return self._known.get(name)
 
     def is_quiet(self, name: str, since: float) -> bool:
-        """Tell whether nobody has touched a skill since then; one that never was has always been quiet."""
+        """Tell whether nobody has touched a skill since then; one that never was has always been
+        quiet.
+        """
         known = self.known(name)
         return known is None or known.touched < since
 
@@ -92,7 +96,9 @@ class Unrest:
             for file in files:
                 path = os.path.join(base, file)
                 with open(path, "rb") as stream:
-                    found[os.path.relpath(path, self.root / name)] = hashlib.sha256(stream.read()).hexdigest()
+                    found[os.path.relpath(path, self.root / name)] = hashlib.sha256(
+                        stream.read()
+                    ).hexdigest()
         return found
 
     # --- what changes it
@@ -128,14 +134,25 @@ class Unrest:
 
     def _write(self, folder: Path, name: str, revision: int) -> None:
         sentence, body = self._sentence(12), "\n\n".join(self._sentence(60) for _ in range(6))
-        text = TEXT.format(name=name, description=f"{sentence} Use it for number {self._number}.", revision=revision, body=body)
+        text = TEXT.format(
+            name=name,
+            description=f"{sentence} Use it for number {self._number}.",
+            revision=revision,
+            body=body,
+        )
         (folder / "SKILL.md").write_text(text, encoding="utf-8")
-        (folder / GUIDE).write_text(f"# Guide\n\nRevision {revision}.\n\n{self._sentence(80)}\n", encoding="utf-8")
-        script = supply_data.SCRIPT.format(sentence=sentence, word=self._rng.choice(supply_data.WORDS), number=revision)
+        (folder / GUIDE).write_text(
+            f"# Guide\n\nRevision {revision}.\n\n{self._sentence(80)}\n", encoding="utf-8"
+        )
+        script = supply_data.SCRIPT.format(
+            sentence=sentence, word=self._rng.choice(supply_data.WORDS), number=revision
+        )
         (folder / SCRIPT).write_text(script, encoding="utf-8")
 
     def _edit(self, name: str) -> None:
-        """Change a skill: its text as editors do, by another file in its place, or one of its files where it lies."""
+        """Change a skill: its text as editors do, by another file in its place, or one of its files
+        where it lies.
+        """
         known = self.known(name)
         assert known is not None
         self._touch(name, known.revision)
@@ -145,7 +162,9 @@ class Unrest:
             self._touch(name, known.revision)
             return
         path = self.root / name / "SKILL.md"
-        text = path.read_text(encoding="utf-8").replace(f"Revision {known.revision}.", f"Revision {known.revision + 1}.")
+        text = path.read_text(encoding="utf-8").replace(
+            f"Revision {known.revision}.", f"Revision {known.revision + 1}."
+        )
         fresh = self.aside / f"{name}.md"
         fresh.write_text(text, encoding="utf-8")
         fresh.replace(path)

@@ -1,4 +1,6 @@
-"""The clients of `soak.py`: sessions of the SDK that use a server, and hold what they get against the disk."""
+"""The clients of `soak.py`: sessions of the SDK that use a server, and hold what they get against
+the disk.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ class Server(Protocol):
 
 
 class Entry(NamedTuple):
-    """A skill as a server tells it: its URI, the digest and size of each file by its URI, and when it was asked for."""
+    """A skill as a server tells it: its URI, the digest and size of each file by its URI, and when
+    it was asked for.
+    """
 
     name: str
     uri: str
@@ -61,13 +65,18 @@ class Entry(NamedTuple):
 def entry_of(told: Mapping[str, Any], asked: float) -> Entry:
     """Read an entry."""
     told = told.get("skill", told)
-    files = {one["uri"]: (one["digest"].removeprefix("sha256:"), one["size"]) for one in told["resources"]}
+    files = {
+        one["uri"]: (one["digest"].removeprefix("sha256:"), one["size"])
+        for one in told["resources"]
+    }
     return Entry(told["frontmatter"]["name"], told["uri"], files, asked)
 
 
 def within(entry: Entry) -> dict[str, str]:
     """Give the digest of each file by its path inside the skill."""
-    return {uri.partition(f"/{entry.name}/")[2]: digest for uri, (digest, _size) in entry.files.items()}
+    return {
+        uri.partition(f"/{entry.name}/")[2]: digest for uri, (digest, _size) in entry.files.items()
+    }
 
 
 class Soak:
@@ -75,7 +84,13 @@ class Soak:
 
     def __init__(self, unrest: Unrest, served: Server, calls: int, lag: float) -> None:
         """Begin with nothing done."""
-        self.unrest, self.served, self.left, self.total, self.lag = unrest, served, calls, calls, lag
+        self.unrest, self.served, self.left, self.total, self.lag = (
+            unrest,
+            served,
+            calls,
+            calls,
+            lag,
+        )
         self.done: Counter[str] = Counter()
         self.seconds: dict[str, list[float]] = {}
         self.excused: Counter[str] = Counter()
@@ -90,7 +105,9 @@ class Soak:
     def watch(self, over: threading.Event) -> None:
         """Look at the server every half second."""
         while not over.wait(0.5):
-            self.samples.append((1 - self.left / self.total, self.served.resident(), self.served.descriptors()))
+            self.samples.append(
+                (1 - self.left / self.total, self.served.resident(), self.served.descriptors())
+            )
 
 
 class Visitor:
@@ -113,7 +130,9 @@ class Visitor:
         async with (
             httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as client,
             streamable_http_client(self.soak.served.url, http_client=client) as streams,
-            ClientSession(streams[0], streams[1], read_timeout_seconds=PATIENCE, message_handler=self._hear) as session,
+            ClientSession(
+                streams[0], streams[1], read_timeout_seconds=PATIENCE, message_handler=self._hear
+            ) as session,
         ):
             self.session, self.cursor, self.loaded = session, None, set()
             self.soak.sessions += 1
@@ -127,13 +146,19 @@ class Visitor:
                 for _ in range(TURNS):
                     if self.soak.left <= 0:
                         break
-                    act = self.rng.choices(list(ACTS), list(ACTS.values()))[0] if self.entries else "page"
+                    act = (
+                        self.rng.choices(list(ACTS), list(ACTS.values()))[0]
+                        if self.entries
+                        else "page"
+                    )
                     await getattr(self, act)()
 
     async def _hear(self, message: Any) -> None:
         if isinstance(message, Exception):
             self.soak.errors.append(f"the transport said {message!r}")
-        elif "list_changed" in str(getattr(message, "method", getattr(getattr(message, "root", None), "method", ""))):
+        elif "list_changed" in str(
+            getattr(message, "method", getattr(getattr(message, "root", None), "method", ""))
+        ):
             self.soak.heard[self.number] += 1
 
     # --- calls
@@ -158,7 +183,9 @@ class Visitor:
         return text
 
     async def _try(self, name: str, what: str, call: Callable[[], Awaitable[Any]]) -> Any:
-        """Make a call about a skill; nothing when it failed. Only one that is gone, or was touched a moment ago, may fail."""
+        """Make a call about a skill; nothing when it failed. Only one that is gone, or was touched
+        a moment ago, may fail.
+        """
         since = time.monotonic() - self.soak.lag
         try:
             found = await call()
@@ -167,7 +194,9 @@ class Visitor:
             if known is not None and known.revision and known.touched < since:
                 self.soak.errors.append(f"{what} {name}: {error}"[:300])
             else:
-                self.soak.excused[f"{what}: {'gone' if known is None or not known.revision else 'touched'}"] += 1
+                self.soak.excused[
+                    f"{what}: {'gone' if known is None or not known.revision else 'touched'}"
+                ] += 1
                 self.entries.pop(name, None)
             return None
         if self._is_gone(name, since):
@@ -195,7 +224,9 @@ class Visitor:
         names = set(_NAMED.findall(text))
         if not names:
             self.soak.wrong.append(f"search {query!r} found nothing")
-        self.soak.stale += [f"search gave {name}, which is gone" for name in names if self._is_gone(name, since)]
+        self.soak.stale += [
+            f"search gave {name}, which is gone" for name in names if self._is_gone(name, since)
+        ]
 
     async def load(self) -> None:
         """Load a skill; one that has been quiet must come in its present revision."""
@@ -205,7 +236,12 @@ class Visitor:
         text = await self._try(name, "load_skill", lambda: self._tool("load_skill", name=name))
         if text is not None:
             self.loaded.add(name)
-        if text is None or before is None or before != self.soak.unrest.known(name) or before.touched >= since:
+        if (
+            text is None
+            or before is None
+            or before != self.soak.unrest.known(name)
+            or before.touched >= since
+        ):
             return
         if f"Revision {before.revision}." not in text:
             self.soak.stale.append(f"load_skill {name}: not revision {before.revision}")
@@ -213,15 +249,21 @@ class Visitor:
     async def file(self) -> None:
         """Read a file of a skill by a tool."""
         name = self._some()
-        text = await self._try(name, "read_skill_file", lambda: self._tool("read_skill_file", name=name, path=GUIDE))
+        text = await self._try(
+            name, "read_skill_file", lambda: self._tool("read_skill_file", name=name, path=GUIDE)
+        )
         if text is not None and "# Guide" not in text:
             self.soak.wrong.append(f"read_skill_file {name}: {text[:80]!r}")
 
     async def page(self) -> None:
-        """Go on through the listing, and check every entry of a page; a cursor that is too old begins again."""
+        """Go on through the listing, and check every entry of a page; a cursor that is too old
+        begins again.
+        """
         began = time.monotonic()
         try:
-            found = await self._ask("skills/list", **({"cursor": self.cursor} if self.cursor else {}))
+            found = await self._ask(
+                "skills/list", **({"cursor": self.cursor} if self.cursor else {})
+            )
         except MCPError as error:
             if self.cursor is None:
                 self.soak.errors.append(f"skills/list: {error}"[:300])
@@ -248,14 +290,20 @@ class Visitor:
         return entry
 
     async def resource(self) -> None:
-        """Read a file as a resource; its bytes must be those of the entry, or of a new one where the skill was touched since."""
+        """Read a file as a resource; its bytes must be those of the entry, or of a new one where
+        the skill was touched since.
+        """
         name = self._some()
         entry: Entry | None = self.entries[name]
         for attempt in range(2):
             if entry is None:
                 return
             uri = self.rng.choice(list(entry.files))
-            found = await self._try(name, "resources/read", lambda uri=uri: self._ask("resources/read", uri=uri))  # type: ignore[misc]
+            found = await self._try(
+                name,
+                "resources/read",
+                lambda uri=uri: self._ask("resources/read", uri=uri),  # type: ignore[misc]
+            )
             if found is None:
                 return
             data = b"".join(map(_bytes, found["contents"]))
@@ -264,14 +312,18 @@ class Visitor:
             if self.soak.unrest.is_quiet(name, entry.asked - self.soak.lag):
                 self.soak.stale.append(f"resources/read {uri}: not the bytes of its entry")
                 return
-            self.soak.excused[f"resources/read: {'again ' if attempt else ''}not the entry's bytes, touched since"] += 1
+            self.soak.excused[
+                f"resources/read: {'again ' if attempt else ''}not the entry's bytes, touched since"
+            ] += 1
             entry = await self._entry(name)
 
     def _some(self) -> str:
         return self.rng.choice(list(self.entries))
 
     def _check(self, entry: Entry, what: str) -> None:
-        """Hold an entry against the disk, unless somebody touched the skill a moment before it was asked for, or does so now."""
+        """Hold an entry against the disk, unless somebody touched the skill a moment before it was
+        asked for, or does so now.
+        """
         since = entry.asked - self.soak.lag
         if self._is_gone(entry.name, since):
             self.soak.stale.append(f"{what} gave {entry.name}, which is gone")

@@ -1,6 +1,8 @@
-"""A lean client of MCP servers over stdio: lines of JSON through two pipes, timed to the last byte of each answer.
+"""A lean client of MCP servers over stdio: lines of JSON through two pipes, timed to the last byte
+of each answer.
 
-Answers are kept as they came and read only after the clock has stopped, so that what is timed is the server.
+Answers are kept as they came and read only after the clock has stopped, so that what is timed is
+the server.
 """
 
 from __future__ import annotations
@@ -31,11 +33,14 @@ GOODBYE = 20
 """Seconds that a server gets to end by itself once its input is closed."""
 _CHUNK = 1 << 18
 _HEAD = 60
-"""Within so many bytes of either end of a line stands its id; a line that shows none there is read as a whole."""
+"""Within so many bytes of either end of a line stands its id; a line that shows none there is read
+as a whole."""
 
 
 class Timing(NamedTuple):
-    """What a batch of requests took: the seconds of each, of all together, and the answers as they came."""
+    """What a batch of requests took: the seconds of each, of all together, and the answers as they
+    came.
+    """
 
     each: list[float]
     seconds: float
@@ -49,8 +54,15 @@ class Client:
         """Start the server; nothing is said to it yet."""
         self.began = time.perf_counter()
         self.said = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process is there
-        self.child = subprocess.Popen(command.argv, env=command.env, cwd=command.cwd, bufsize=0, stdin=subprocess.PIPE,
-                                      stdout=subprocess.PIPE, stderr=self.said)  # fmt: skip
+        self.child = subprocess.Popen(
+            command.argv,
+            env=command.env,
+            cwd=command.cwd,
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.said,
+        )
         assert self.child.stdin is not None
         assert self.child.stdout is not None
         self._in, self._out = self.child.stdin.fileno(), self.child.stdout.fileno()
@@ -63,9 +75,15 @@ class Client:
 
     def initialise(self) -> dict[str, Any]:
         """Shake hands as the protocol wants; give what the server says of itself."""
-        about = {"protocolVersion": PROTOCOL, "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+        about = {
+            "protocolVersion": PROTOCOL,
+            "capabilities": {},
+            "clientInfo": {"name": "bench", "version": "1"},
+        }
         answer = result(self.time([("initialize", about)]).answers[0])
-        self._write(json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}).encode() + b"\n")
+        self._write(
+            json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}).encode() + b"\n"
+        )
         return answer
 
     def since_start(self) -> float:
@@ -73,7 +91,9 @@ class Client:
         return time.perf_counter() - self.began
 
     def time(self, requests: Sequence[tuple[str, dict[str, Any]]], ahead: int = 1) -> Timing:
-        """Put the requests one after the other, with at most so many of them unanswered at any moment."""
+        """Put the requests one after the other, with at most so many of them unanswered at any
+        moment.
+        """
         lines = deque(self._lines(requests))
         started: dict[int, float] = {}
         took: dict[int, float] = {}
@@ -89,7 +109,9 @@ class Client:
             answers[number] = answer
         seconds = time.perf_counter() - began
         order = sorted(took)
-        return Timing([took[number] for number in order], seconds, [answers[number] for number in order])
+        return Timing(
+            [took[number] for number in order], seconds, [answers[number] for number in order]
+        )
 
     def _lines(self, requests: Sequence[tuple[str, dict[str, Any]]]) -> list[tuple[int, bytes]]:
         found: list[tuple[int, bytes]] = []
@@ -111,7 +133,11 @@ class Client:
         while True:
             line = self._line()
             ends = line[:_HEAD] + b" " + line[-_HEAD:]
-            near = [number for number in wanted if b'"id":%d,' % number in ends or b'"id":%d}' % number in ends]
+            near = [
+                number
+                for number in wanted
+                if b'"id":%d,' % number in ends or b'"id":%d}' % number in ends
+            ]
             if len(near) == 1:
                 return near[0], line
             whole = json.loads(line)

@@ -1,6 +1,8 @@
-"""A git repository of generated skills for `bench/supply.py`: each a SKILL.md of about 3 KB, one reference and one script.
+"""A git repository of generated skills for `bench/supply.py`: each a SKILL.md of about 3 KB, one
+reference and one script.
 
-The words mean nothing and are the same for the same seed. There are two commits: in the second, some skills have another line.
+The words mean nothing and are the same for the same seed. There are two commits: in the second,
+some skills have another line.
 """
 
 from __future__ import annotations
@@ -14,13 +16,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TEXT = (
-    "page table report column figure chapter letter invoice margin header footer summary outline draft review note list entry "
-    "value field record source target check copy order group label style format layout frame sheet index title author date "
-    "section paragraph sentence word line number total share step task plan goal result example sample case rule guide"
+    "page table report column figure chapter letter invoice margin header footer summary outline "
+    "draft review note list entry "
+    "value field record source target check copy order group label style format layout frame "
+    "sheet index title author date "
+    "section paragraph sentence word line number total share step task plan goal result example "
+    "sample case rule guide"
 )
 WORDS = TEXT.split()
-ENV = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_SYSTEM": os.devnull, "GIT_AUTHOR_NAME": "a", "GIT_COMMITTER_NAME": "a",
-       "GIT_AUTHOR_EMAIL": "a@example.com", "GIT_COMMITTER_EMAIL": "a@example.com"}  # fmt: skip
+ENV = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_SYSTEM": os.devnull,
+    "GIT_AUTHOR_NAME": "a",
+    "GIT_COMMITTER_NAME": "a",
+    "GIT_AUTHOR_EMAIL": "a@example.com",
+    "GIT_COMMITTER_EMAIL": "a@example.com",
+}
 SKILL = """---
 name: {name}
 description: {sentence} Use it for a {word} {number}.
@@ -81,7 +92,9 @@ class Upstream(NamedTuple):
 def git(folder: Path, *words: str) -> str:
     """Run git in a folder."""
     env = {**os.environ, **ENV}
-    return subprocess.run(["git", "-C", str(folder), *words], env=env, check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        ["git", "-C", str(folder), *words], env=env, check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def made(folder: Path, skills: int, changed: int, seed: int = 6) -> Upstream:
@@ -95,7 +108,9 @@ def made(folder: Path, skills: int, changed: int, seed: int = 6) -> Upstream:
     git(folder, "commit", "-q", "-m", "skills")
     first = git(folder, "rev-parse", "HEAD")
     for number in range(0, skills, max(skills // changed, 1)) if changed else ():
-        with (folder / "skills" / f"skill-{number:05}" / "SKILL.md").open("a", encoding="utf-8") as file:
+        with (folder / "skills" / f"skill-{number:05}" / "SKILL.md").open(
+            "a", encoding="utf-8"
+        ) as file:
             file.write("\nOne more line.\n")
     git(folder, "commit", "-q", "-a", "--allow-empty", "-m", "changes")
     upstream = Upstream(folder, skills, first, git(folder, "rev-parse", "HEAD"))
@@ -105,12 +120,19 @@ def made(folder: Path, skills: int, changed: int, seed: int = 6) -> Upstream:
 
 def write(folder: Path, number: int, chance: random.Random) -> None:
     """Write one skill."""
-    words = {"name": folder.name, "number": number, "word": chance.choice(WORDS), "title": _title(chance),
-             "sentence": sentence(chance)}  # fmt: skip
+    words = {
+        "name": folder.name,
+        "number": number,
+        "word": chance.choice(WORDS),
+        "title": _title(chance),
+        "sentence": sentence(chance),
+    }
     steps = "".join(f"{at}. {sentence(chance)}\n" for at in range(1, 9))
     parts = "".join(f"\n## {_title(chance)}\n\n{_paragraph(chance, 6)}\n" for _part in range(5))
     contents = {
-        "SKILL.md": SKILL.format(paragraph=_paragraph(chance, 4), steps=steps, parts=parts, **words),
+        "SKILL.md": SKILL.format(
+            paragraph=_paragraph(chance, 4), steps=steps, parts=parts, **words
+        ),
         "references/guide.md": f"# {_title(chance)}\n\n{_paragraph(chance, 20)}\n",
         "scripts/run.py": SCRIPT.format(**words),
     }

@@ -1,4 +1,5 @@
-"""What `bench/supply.py` counts instead of timing: losses after crashes and among many processes, and merges that are not git's.
+"""What `bench/supply.py` counts instead of timing: losses after crashes and among many processes,
+and merges that are not git's.
 
 It runs what the tests run (`tests/fakes`), for longer.
 """
@@ -25,8 +26,12 @@ if TYPE_CHECKING:
     from fakes.hands import Fault
 
 WAYS: tuple[tuple[Fault, str], ...] = (
-    ("SIGKILL", "sync"), ("SIGKILL", "again"), ("SIGKILL", "twice"), ("ENOSPC", "sync"), ("EIO", "sync"),
-)  # fmt: skip
+    ("SIGKILL", "sync"),
+    ("SIGKILL", "again"),
+    ("SIGKILL", "twice"),
+    ("ENOSPC", "sync"),
+    ("EIO", "sync"),
+)
 MEMORY = Path("/dev/shm")  # noqa: S108 - another file system, for METIER_HOME
 STYLES = ("merge", "diff3", "merge", "ours", "merge", "diff3", "merge", "theirs")
 SEEDS, EACH = 10, 1_000
@@ -41,19 +46,38 @@ class Counted(NamedTuple):
 
 
 def crashes(say: Callable[[str], None]) -> Counted:
-    """Break every operation off at every step, in every way; with and without an exchange of two paths, and across file systems."""
+    """Break every operation off at every step, in every way; with and without an exchange of two
+    paths, and across file systems.
+    """
     ways = [f"{fault}, then {then}" for fault, then in WAYS]
-    tried, wrong, rows = 0, list[str](), [("operation", "steps", *ways, "no exchange", "other disk")]
+    tried, wrong, rows = (
+        0,
+        list[str](),
+        [("operation", "steps", *ways, "no exchange", "other disk")],
+    )
     for operation in OPERATIONS:
         say(f"crashes of {operation.name}")
-        with tempfile.TemporaryDirectory() as scratch, tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as far:
+        with (
+            tempfile.TemporaryDirectory() as scratch,
+            tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as far,
+        ):
             trial = Trial(Path(scratch) / "plain", operation)
             tallies = [trial.tally(fault, then=then) for fault, then in WAYS]
-            tallies.append(Trial(Path(scratch) / "slow", operation, exchange=False).tally("SIGKILL"))
-            tallies.append(Trial(Path(scratch) / "far", operation, data=Path(far) / "data").tally("SIGKILL"))
+            tallies.append(
+                Trial(Path(scratch) / "slow", operation, exchange=False).tally("SIGKILL")
+            )
+            tallies.append(
+                Trial(Path(scratch) / "far", operation, data=Path(far) / "data").tally("SIGKILL")
+            )
         tried += sum(tally.tried for tally in tallies)
         wrong += [text for tally in tallies for text in tally.wrong]
-        rows.append((operation.name, str(trial.steps), *(f"{tally.tried} / {len(tally.wrong)}" for tally in tallies)))
+        rows.append(
+            (
+                operation.name,
+                str(trial.steps),
+                *(f"{tally.tried} / {len(tally.wrong)}" for tally in tallies),
+            )
+        )
     return Counted(tried, wrong, tuple(rows))
 
 
@@ -67,8 +91,15 @@ def many_processes(seconds: float, seed: int = 6) -> Counted:
     for one in said:
         done.update(one.done)
         errors.update(one.errors)
-    rows = [("operation or error", "times"), *((what, str(count)) for what, count in (*done.most_common(), *errors.most_common()))]
-    return Counted(done.total() + errors.total(), wrong, (*rows, ("edits made", str(sum(len(one.edits) for one in said)))))
+    rows = [
+        ("operation or error", "times"),
+        *((what, str(count)) for what, count in (*done.most_common(), *errors.most_common())),
+    ]
+    return Counted(
+        done.total() + errors.total(),
+        wrong,
+        (*rows, ("edits made", str(sum(len(one.edits) for one in said)))),
+    )
 
 
 def merges() -> Counted:

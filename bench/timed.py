@@ -1,7 +1,8 @@
-"""One measured call in a fresh process, after its imports: `python bench/timed.py WHAT TREE SMALL_TREE HOME`.
+"""One measured call in a fresh process, after its imports: `python bench/timed.py WHAT TREE
+SMALL_TREE HOME`.
 
-Prints one JSON object. Everything is first done once on a small tree, so that no import, whenever it happens, is in
-the measured time; the floors get the same treatment as the library.
+Prints one JSON object. Everything is first done once on a small tree, so that no import, whenever
+it happens, is in the measured time; the floors get the same treatment as the library.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def memory(tree: str, home: str) -> dict[str, Any]:
 
 
 def reload(tree: str, home: str) -> dict[str, Any]:
-    """List, change one skill, reload, and say how many skills were read again; then put the skill back."""
+    """List, change one skill, reload, and say how many skills were read again; then put the skill
+    back.
+    """
     import metier
 
     folder = min(os.listdir(tree))

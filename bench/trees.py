@@ -1,7 +1,8 @@
 """Make libraries of N skills whose sizes and shapes follow those of skills found in the wild.
 
-The constants below are quantiles and shares measured once over 2,802 well-formed skills from public collections. They
-are all that is kept of them: every word written here is filler, and the same seed always gives the same bytes.
+The constants below are quantiles and shares measured once over 2,802 well-formed skills from public
+collections. They are all that is kept of them: every word written here is filler, and the same seed
+always gives the same bytes.
 """
 
 from __future__ import annotations
@@ -28,7 +29,23 @@ DEFAULT_TREES = Path(__file__).resolve().parent / ".trees"
 
 # Each table of quantiles is read at these points; values between two points are interpolated.
 POINTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1.0)
-FILE_BYTES = (89, 1127, 1652, 2571, 3246, 4605, 6044, 7690, 9725, 12178, 16379, 21740, 29637, 40654, 160170)
+FILE_BYTES = (
+    89,
+    1127,
+    1652,
+    2571,
+    3246,
+    4605,
+    6044,
+    7690,
+    9725,
+    12178,
+    16379,
+    21740,
+    29637,
+    40654,
+    160170,
+)
 DESCRIPTION_CHARS = (5, 55, 68, 94, 119, 148, 172, 200, 238, 287, 368, 470, 573, 650, 1023)
 NAME_CHARS = (3, 6, 8, 11, 13, 15, 17, 19, 21, 24, 29, 36, 44, 47, 59)
 KEYS = (2, 2, 2, 2, 3, 3, 3, 4, 5, 5, 7, 9, 11, 11, 16)
@@ -37,7 +54,14 @@ METADATA_KEYS = (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 4, 7, 7)
 FOLDER_FILES = (1, 1, 1, 1, 1, 1, 1, 2, 2, 3, 4, 7, 12, 16, 40)
 
 # Counts out of 2,802: how the description is written, and what the other keys look like.
-DESCRIPTION_STYLES = {"plain": 1359, "double": 972, "single": 161, "wrapped": 155, "folded": 95, "literal": 60}
+DESCRIPTION_STYLES = {
+    "plain": 1359,
+    "double": 972,
+    "single": 161,
+    "wrapped": 155,
+    "folded": 95,
+    "literal": 60,
+}
 KEY_SHAPES: dict[tuple[str, ...], int] = {
     (): 1184,
     ("quoted",): 550,
@@ -68,7 +92,14 @@ FOLDERS: dict[tuple[str, ...], int] = {
     ("assets", "references"): 5,
     ("assets",): 5,
 }
-OTHER_FOLDERS = {"agents": 52, "resources": 34, "templates": 21, "src": 16, "examples": 14, "tests": 10}
+OTHER_FOLDERS = {
+    "agents": 52,
+    "resources": 34,
+    "templates": 21,
+    "src": 16,
+    "examples": 14,
+    "tests": 10,
+}
 SHARE_CRLF = 0.0114
 SHARE_HEAD_NOT_ASCII = 0.20
 SHARE_BODY_NOT_ASCII = 0.69
@@ -77,25 +108,44 @@ SHARE_DEEPER_FOLDER = 0.055  # of the skills that have any folder at all
 # Skills inside skills do not occur among the well-formed ones, and every peer wants one flat level.
 
 _WORDS = (
-    "able about across adapt after align amber anchor answer apply arrange article aspect attach audit balance banner"
-    " basic batch beacon before begin bind block border branch bridge brief bring build bundle cable calm canvas carry"
-    " cause centre chain change chart check choose circle clear client close cloud code collect column combine common"
-    " compare compose connect contain content convert copy count cover create cross current cycle data decide deep"
-    " define deliver depend derive design detail device direct divide draft draw drive early edge edit effect emit"
-    " enable engine enter entry equal error event exact example expand export extend extra factor fetch field file"
-    " filter final find first fixed flag flow focus fold follow form frame fresh from front full gather gauge general"
-    " generate give glass global grade graph green grid group guide handle harbour head help hold host image import"
-    " index inform inner input inspect install into invoke item join keep kernel label large layer lead learn level"
-    " light limit line link list load local long loop main make manage mark match measure merge method minor mode model"
-    " module move name narrow native near need network next node note number object observe offer open option order"
-    " outer output over pack page panel part pass patch path pattern phase pick place plain plan point policy port post"
-    " prepare present press print process produce profile project prompt proof pull query queue quick quiet range rank"
-    " rapid read ready record reduce refer region relate release remain render repeat report request resolve result"
-    " return review route rule sample save scale scan schema scope score search second select send sequence series"
-    " serve session shape share short show signal simple single size slice small solid sort source space split stage"
-    " standard start state step stock store stream string style submit sum supply support surface switch system table"
-    " target task team term test text theme thread tidy time title token tool topic trace track trade transfer tree"
-    " trigger trim true tune turn type under union unit update upper usage user valid value vector verify version view"
+    "able about across adapt after align amber anchor answer apply arrange article aspect attach "
+    "audit balance banner"
+    " basic batch beacon before begin bind block border branch bridge brief bring build bundle "
+    "cable calm canvas carry"
+    " cause centre chain change chart check choose circle clear client close cloud code collect "
+    "column combine common"
+    " compare compose connect contain content convert copy count cover create cross current cycle "
+    "data decide deep"
+    " define deliver depend derive design detail device direct divide draft draw drive early edge "
+    "edit effect emit"
+    " enable engine enter entry equal error event exact example expand export extend extra factor "
+    "fetch field file"
+    " filter final find first fixed flag flow focus fold follow form frame fresh from front full "
+    "gather gauge general"
+    " generate give glass global grade graph green grid group guide handle harbour head help hold "
+    "host image import"
+    " index inform inner input inspect install into invoke item join keep kernel label large "
+    "layer lead learn level"
+    " light limit line link list load local long loop main make manage mark match measure merge "
+    "method minor mode model"
+    " module move name narrow native near need network next node note number object observe offer "
+    "open option order"
+    " outer output over pack page panel part pass patch path pattern phase pick place plain plan "
+    "point policy port post"
+    " prepare present press print process produce profile project prompt proof pull query queue "
+    "quick quiet range rank"
+    " rapid read ready record reduce refer region relate release remain render repeat report "
+    "request resolve result"
+    " return review route rule sample save scale scan schema scope score search second select "
+    "send sequence series"
+    " serve session shape share short show signal simple single size slice small solid sort "
+    "source space split stage"
+    " standard start state step stock store stream string style submit sum supply support surface "
+    "switch system table"
+    " target task team term test text theme thread tidy time title token tool topic trace track "
+    "trade transfer tree"
+    " trigger trim true tune turn type under union unit update upper usage user valid value "
+    "vector verify version view"
     " visit wait walk watch when where while wide window with word work wrap write yield zone"
 )
 WORDS = tuple(_WORDS.split())
@@ -105,7 +155,9 @@ LINE_BYTES = 35  # the mean length of a body's line
 
 
 class Tree(NamedTuple):
-    """A generated library: where its skills are, how many, and how many have frontmatter with flow collections."""
+    """A generated library: where its skills are, how many, and how many have frontmatter with flow
+    collections.
+    """
 
     root: Path
     skills: int
@@ -123,7 +175,9 @@ def make(count: int, trees: Path = DEFAULT_TREES, *, seed: int = SEED) -> Tree:
         root.mkdir(parents=True)
         flow = _write_all(root, count, seed)
         # Written last, so an interrupted run is generated again.
-        record.write_text(json.dumps({"skills": count, "flow": flow, "made_at": time.time()}), encoding="utf-8")
+        record.write_text(
+            json.dumps({"skills": count, "flow": flow, "made_at": time.time()}), encoding="utf-8"
+        )
     facts = json.loads(record.read_text(encoding="utf-8"))
     return Tree(root, facts["skills"], facts["flow"], facts["made_at"])
 
@@ -145,7 +199,9 @@ def _write_all(root: Path, count: int, seed: int) -> int:
 
 
 class Bodies:
-    """Two long texts of filler lines, one plain ASCII and one not, from which bodies are cut at line ends."""
+    """Two long texts of filler lines, one plain ASCII and one not, from which bodies are cut at
+    line ends.
+    """
 
     def __init__(self, rng: random.Random) -> None:
         """Write both texts and remember where their lines end."""
@@ -204,9 +260,15 @@ def _described(rng: random.Random, text: str) -> list[str]:
     """Return the lines of the description, in one of the styles people write it in."""
     style = _pick(rng, DESCRIPTION_STYLES)
     middle = text.find(" ", len(text) // 2)
-    quoted = f"{text[:middle]}: {text[middle + 1 :]}" if middle > 0 else text  # a colon is why people quote
+    quoted = (
+        f"{text[:middle]}: {text[middle + 1 :]}" if middle > 0 else text
+    )  # a colon is why people quote
     if style == "double":
-        return [f'description: "{quoted}"' if rng.random() < 0.9 else f'description: "Say \\"go\\": {quoted}"']
+        return [
+            f'description: "{quoted}"'
+            if rng.random() < 0.9
+            else f'description: "Say \\"go\\": {quoted}"'
+        ]
     if style == "single":
         return [f"description: 'It''s {quoted}'"]
     if style in {"wrapped", "folded", "literal"}:
@@ -217,7 +279,9 @@ def _described(rng: random.Random, text: str) -> list[str]:
 
 def _other_keys(rng: random.Random, shape: tuple[str, ...]) -> list[str]:
     """Return the lines of every key but name and description."""
-    keys = rng.sample(("version", "license", "author", "source", "risk", "category", "homepage", "domain"), 8)
+    keys = rng.sample(
+        ("version", "license", "author", "source", "risk", "category", "homepage", "domain"), 8
+    )
     wanted = max(_quantile(rng, KEYS) - 2 - len([part for part in shape if part != "quoted"]), 0)
     if "quoted" in shape:
         wanted = max(wanted, 1)
@@ -238,7 +302,10 @@ def _shaped(rng: random.Random, part: str) -> list[str]:
     if part == "flow-list":
         return [f"tags: [{', '.join(items)}]"]
     if part == "map":
-        return ["metadata:", *(f"  {WORDS[i]}: {rng.choice(WORDS)}" for i in range(_quantile(rng, METADATA_KEYS)))]
+        return [
+            "metadata:",
+            *(f"  {WORDS[i]}: {rng.choice(WORDS)}" for i in range(_quantile(rng, METADATA_KEYS))),
+        ]
     if part == "flow":
         return [f"metadata: {flow}"]
     if part == "nested-flow":
@@ -313,7 +380,10 @@ def main() -> None:
     for size in arguments.sizes:
         began = time.perf_counter()
         tree = make(size, arguments.trees)
-        print(f"{tree.root}: {tree.skills} skills, {time.perf_counter() - began:.1f} s", file=sys.stderr)
+        print(
+            f"{tree.root}: {tree.skills} skills, {time.perf_counter() - began:.1f} s",
+            file=sys.stderr,
+        )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
-"""The codes that are narrower than their class: what each means, for the page of errors, and which ones the source uses."""
+"""The codes that are narrower than their class: what each means, for the page of errors, and which
+ones the source uses.
+"""
 
 from __future__ import annotations
 
@@ -12,52 +14,86 @@ if TYPE_CHECKING:
 
 SOURCES = {
     "unknown-source": "What follows `metier add` is no way to name a source.",
-    "credentials": "An address holds a name, a password or a token. It is not repeated; git uses your own credential helpers.",
+    "credentials": "An address holds a name, a password or a token. It is not repeated; git uses "
+    "your own credential helpers.",
     "unsafe-option": "A source begins with `-` and could be taken for an option.",
-    "unsafe-ref": "That is no branch, tag or commit.",
-    "unsafe-transport": "A repository is fetched over https, ssh or from the disk, and in no other way.",
-    "host": "That host may not be reached: `supply.hosts` lacks it, nobody named it, or it would be asked without encryption.",
+    "unsafe-ref": "That is no branch, tag, commit or digest.",
+    "unsafe-transport": "A repository is fetched over https, ssh or from the disk, and in no "
+    "other way.",
+    "host": "That host may not be reached: `supply.hosts` lacks it, nobody named it, or it would "
+    "be asked without encryption.",
     "private-address": "A host has a private address, and `supply.private_hosts` lacks it.",
-    "redirect": "Too many redirects, one to plain http, or one of a git server that leads to no repository.",
+    "redirect": "Too many redirects, one to plain http, or one of a git server that leads to no "
+    "repository.",
+    "unauthorized": "A registry wants a login, and docker's configuration has none for it, or one "
+    "that may not do this.",
+    "docker-config": "A login cannot be read: docker's `config.json` is damaged, or the credential "
+    "helper that it names is missing or failed.",
     "unreachable": "A host cannot be reached, or refuses to answer.",
     "timeout": "`supply.seconds` is over, or another process fetches the same repository.",
+    "mcp": "An MCP server doesn't answer as one, or refuses what it has to have.",
+    "command": "A command that skills come from was not started: it would run outside the sandbox, "
+    "and your configuration doesn't name it.",
     "git": "git is missing, was refused, or could not read the repository.",
     "not-found": "There is no such repository, ref, file or skill.",
     "no-skill": "There is no skill in that source.",
     "choose": "Several skills are meant. `candidates` of the JSON document lists them.",
     "blocked": "The policy or a person blocks it; of a registry: it is listed there as malware.",
-    "malformed": "An archive, an index, an address or an answer is not what it says it is.",
-    "zstd-missing": "An archive is packed with zstd, and the package that reads it is not installed.",
+    "policy": "A policy forbids it: your organisation's, or a rule about sources and publishers in a "
+    "`metier.toml`. No approval and no `--force` overrides it; `metier policy explain NAME` names the line.",
+    "policy-damaged": "An organisation's policy is missing, unreadable or not signed as it must be. "
+    "Until it is restored, nothing is installed, approved, loaded or run.",
+    "malformed": "An archive, an index, a manifest, an address or an answer is not what it says it "
+    "is.",
+    "zstd-missing": "An archive is packed with zstd, and the package that reads it is not "
+    "installed.",
     "bomb": "An archive unfolds to more than `supply.ratio` times its size.",
-    "too-large": "More bytes than `supply` or another limit allows: of a download, a file, or all files together.",
+    "too-large": "More bytes than `supply` or another limit allows: of a download, a file, or all "
+    "files together.",
     "too-many": "More entries than `supply.files` allows, or more skills than an index may have.",
     "too-deep": "Folders lie deeper in each other than is read.",
-    "unsafe-path": "A path is absolute, climbs, or has a part that some system cannot hold or takes for something else.",
-    "unsafe-link": "There is a link where only plain files may be: in a skill of a source, or where metier would write.",
+    "unsafe-path": "A path is absolute, climbs, or has a part that some system cannot hold or "
+    "takes for something else.",
+    "unsafe-link": "There is a link where only plain files may be: in a skill of a source, or "
+    "where metier would write.",
     "unsafe-entry": "An entry is neither a file nor a folder, or cannot be read whole.",
-    "collision": "Two entries have one name on some system, or something is both a file and a folder.",
-    "digest": "The bytes are not those that were promised: by an index, by the lock, or by the request.",
-    "unscanned": "Only as a reason of a refusal: the scan did not see all of it, so nothing is known about it.",
+    "collision": "Two entries have one name on some system, or something is both a file and a "
+    "folder.",
+    "digest": "The bytes are not those that were promised: by an index, a manifest, the lock, or "
+    "the request.",
+    "unscanned": "Only as a reason of a refusal: the scan did not see all of it, so nothing is "
+    "known about it.",
 }
 KEPT = {
     "busy": "Another process changes skills; say it again when it is done.",
-    "changed": "Something was changed while it was looked at. Nothing was done; say it again.",
+    "dependency-limit": "What a skill needs is more than 1,000 other skills, or more than 50 deep, or never "
+    "settles. Nothing was installed.",
+    "changed": "Something was changed while it was looked at, such as where a tag leads. Nothing was "
+    "done; say it again.",
     "outside": "A lock or a record names a place that is not its own. Nothing there was touched.",
     "lock": "`metier.lock` cannot be read. The message has the line.",
-    "lock-conflict": "`metier.lock` has markers of a git merge, and to settle them would be to guess.",
+    "lock-conflict": "`metier.lock` has markers of a git merge, and to settle them would be to "
+    "guess.",
     "lock-version": "A newer metier wrote this lock.",
     "locked": "A skill of that name is in the lock already.",
-    "state": "This machine's own notes on a lock, on mirrored plugins or on a draft cannot be read. They lie in `supply`, "
-             "`plugins` and `pending` below `METIER_HOME`.",
+    "state": "This machine's own notes on a lock, on mirrored plugins or on a draft cannot be "
+    "read. They lie in `supply`, "
+    "`plugins` and `pending` below `METIER_HOME`.",
     "not-in-store": "The store does not have these bytes, or not any more.",
     "store-damaged": "What the store has is not what its name says. It is never handed out.",
-    "unsettled": "A change failed and could not be undone at once. The next command that changes skills settles it.",
-    "unmerged": "A held update, a draft or another candidate still has conflicts. The message names the files and the lines.",
+    "unsettled": "A change failed and could not be undone at once. The next command that changes "
+    "skills settles it.",
+    "unmerged": "A held update, a draft or another candidate still has conflicts. The message "
+    "names the files and the lines.",
     "record": "Another tool's record cannot be read.",
-    "record-conflict": "Another tool's record has markers of a git merge, and both sides changed the same skills.",
+    "record-conflict": "Another tool's record has markers of a git merge, and both sides changed "
+    "the same skills.",
     "record-version": "Another tool's record is of a version that metier does not know.",
-    "check": "`pack` and `publish`: the skill fails a strict check.",
-    "dangerous": "`pack` and `publish`: a scan calls the skill dangerous.",
+    "check": "`pack`, `publish` and `push`: the skill fails a strict check.",
+    "dangerous": "`pack`, `publish` and `push`: a scan calls the skill dangerous.",
+    "judge": "`scan`: the model that `scan.judge` names did not answer, or not as asked.",
+    "key": "`pack`, `publish` and `push`: the skill holds a key or a password; `findings` says "
+    "where.",
     "inside": "`pack`: the archive would lie in the skill itself.",
 }
 OTHERS = {
@@ -72,8 +108,10 @@ OTHERS = {
     "unverified": "No signature is by a key that you trust, or it is for other bytes.",
     "sign-unavailable": "Signatures need `metier[sign]`.",
     "no-keyring": "There is no keyring to use here.",
-    "session-store": "The configuration keeps secrets for the session alone, and a command has none.",
-    "unsafe-store": "A file of secrets, or of a token, is not as metier leaves it, or others can read it. It is left alone.",
+    "session-store": "The configuration keeps secrets for the session alone, and a command has "
+    "none.",
+    "unsafe-store": "A file of secrets, or of a token, is not as metier leaves it, or others can "
+    "read it. It is left alone.",
     "no-runner": "The host brings nothing that runs scripts.",
     "unexpected": "A fault in metier; `METIER_DEBUG=1` shows where.",
 }
@@ -93,17 +131,27 @@ MANAGED = {
     "draft": "A file in `METIER_HOME/pending` is no draft, or cannot be read as one.",
 }
 MIRRORED = {
-    "ownership": "A plugin ships a skill whose name another plugin, the lock, you or a folder has; or its own id is taken.",
+    "ownership": "A plugin ships a skill whose name another plugin, the lock, you or a folder "
+    "has; or its own id is taken.",
     "owned": "A plugin owns the skill, so it is not installed, removed or changed in another way.",
-    "unsafe": "A scan or the policy says no to a skill of a plugin. `findings` of the JSON document says why.",
+    "unsafe": "A scan or the policy says no to a skill of a plugin. `findings` of the JSON "
+    "document says why.",
     "decided": "A change was accepted, rejected or superseded already.",
-    "not-fetched": "A source on another machine was never fetched, and looking at plugins fetches nothing.",
-    "duplicate": "Only as an error of a list: a source has two plugins of one name, and the first counts.",
+    "not-fetched": "A source on another machine was never fetched, and looking at plugins fetches "
+    "nothing.",
+    "duplicate": "Only as an error of a list: a source has two plugins of one name, and the first "
+    "counts.",
 }
 RUNNING = {
-    "no-sandbox": "bubblewrap is missing, too old, or could have been changed by another user. The hint says what to install.",
-    "sandbox": "The sandbox could not be set up, or could not be ended. `metier doctor` shows its layers.",
-    "sandbox-mount": "Something that is lent has no plain path, stands where the sandbox lays its own, or cannot be mounted.",
+    "no-sandbox": "This is not Linux, or bubblewrap is missing, too old, or could have been changed by another user. "
+    "The hint says what to install.",
+    "sandbox": "The sandbox could not be set up, or could not be ended. `metier doctor` shows its "
+    "layers.",
+    "no-observer": "Skills can't be observed here: the sandbox, or something that watching needs, is missing.",
+    "sandbox-network": "The stand-in network of an observation did not come up.",
+    "sandbox-watch": "The system does not let metier watch the files of an observation.",
+    "sandbox-mount": "Something that is lent has no plain path, stands where the sandbox lays its "
+    "own, or cannot be mounted.",
     "sandbox-command": "The command line or its folder holds what no program can be given.",
     "sandbox-variable": "A variable cannot be given, or would act outside the sandbox.",
     "sandbox-machine": "There is no filter of system calls for this kind of machine.",
@@ -111,31 +159,55 @@ RUNNING = {
     "sandbox-limits": "The kernel refused a limit of the run.",
     "sandbox-program": "metier's own program that calls code skills is missing.",
     "unsandboxed": "`--unsandboxed` exists only with `run.allow_unsandboxed`.",
-    "no-program": "The program, or the one that a script's first line names, cannot be started in the sandbox.",
+    "no-program": "The program, or the one that a script's first line names, cannot be started in "
+    "the sandbox.",
     "no-script": "The skill has no script.",
+    "no-editor": "No editor was found: `$VISUAL` and `$EDITOR` are empty.",
+    "no-opener": "No program was found that opens a folder, such as `xdg-open`.",
     "no-home": "There is no `METIER_HOME` to copy a skill to before it is run.",
     "unread": "The skill cannot be read whole, so nothing was decided about it.",
     "credential-file": "A file that the skill asks for cannot be lent.",
-    "interpreter": "No program may or can run that script: it is not installed, not readable, or not in `run.interpreters`.",
-    "dependencies": "The packages that a script declares may not be installed, or what it declares is wrong.",
-    "dependencies-ask": "A script needs packages that are not installed, and nobody said yes to that.",
-    "dependencies-failed": "The packages that a script declares could not be installed; `output` has the installer's last words.",
+    "interpreter": "No program may or can run that script: it is not installed, not readable, or "
+    "not in `run.interpreters`.",
+    "dependencies": "The packages that a script declares may not be installed, or what it "
+    "declares is wrong.",
+    "dependencies-ask": "A script needs packages that are not installed, and nobody said yes to "
+    "that.",
+    "dependencies-failed": "The packages that a script declares could not be installed; `output` "
+    "has the installer's last words.",
     "consent": "A destructive skill needs consent that names the act.",
     "vetoed": "A hook forbade the call.",
     "hook": "A hook failed, was late, or gave back no call: the skill was not called.",
     "failed": "A code skill failed; only inside a dispatch or a tag.",
 }
 SERVED = {
-    "destructive": "A destructive code skill is not run for an agent, unless `mcp.destructive` is set.",
+    "destructive": "A destructive code skill is not run for an agent, unless `mcp.destructive` is "
+    "set.",
     "no-scripts": "The skill brings scripts, and the client was set up not to get such skills.",
-    "revision-gone": "The revision that a client loaded is not kept any more. Load the skill again.",
+    "revision-gone": "The revision that a client loaded is not kept any more. Load the skill "
+    "again.",
     "setup-needed": "The skill lacks something that it needs, and an agent cannot give it that.",
-    "no-token": "Nothing is served over HTTP without a token, and nothing beyond this machine without one of your own "
-                "(`--token-file`).",
+    "no-token": "Nothing is served over HTTP without a token, and nothing beyond this machine "
+    "without one of your own "
+    "(`--token-file`).",
     "weak-token": "A token is too short, too long, or has characters that a header cannot carry.",
-    "bind": "The server cannot listen there: the port is taken, or the name does not lead to this machine.",
+    "bind": "The server cannot listen there: the port is taken, or the name does not lead to this "
+    "machine.",
+    "web-missing": "The packages that serve the page are not installed: `metier[web]`.",
+    "web-port": "The page cannot listen on that address: it is in use, or not yours.",
+    "web-host": "The page was asked by a name that is not its own. See `--allow-host`.",
+    "web-token": "The address holds another token than the one that `metier web` printed last.",
+    "web-no-session": "This browser was not let in yet: open the printed address with its token.",
+    "web-origin": "A change was asked for by another page.",
+    "web-form": "A form is not from this page, or not from this browser.",
+    "web-form-used": "A form was sent twice; the first time counts.",
+    "web-conflict": "What a form is about changed since the page was loaded. Nothing was done.",
+    "web-busy": "The page does eight things at once at most.",
+    "web-too-large": "A form is larger than the page reads.",
+    "web-too-slow": "A form did not arrive in time.",
     "mcp-missing": "The packages that serve MCP are not installed: `metier[mcp]`.",
-    "client-file": "A client's file cannot be changed safely: it is broken, too long, or has comments. It is left as it is.",
+    "client-file": "A client's file cannot be changed safely: it is broken, too long, or has "
+    "comments. It is left as it is.",
     "shared-file": "A token would get into a project's file, which others get too.",
 }
 GROUPS = (
@@ -152,7 +224,11 @@ CODES = {code: text for _title, group in GROUPS for code, text in group.items()}
 
 def used(source: Path) -> set[str]:
     """Give every code that the source passes to an error by name."""
-    return {code for path in source.rglob("*.py") for code in _in(ast.parse(path.read_text(encoding="utf-8")))}
+    return {
+        code
+        for path in source.rglob("*.py")
+        for code in _in(ast.parse(path.read_text(encoding="utf-8")))
+    }
 
 
 def named(source: Path) -> set[str]:
@@ -167,5 +243,7 @@ def _in(tree: ast.AST) -> Iterator[str]:
             for keyword in node.keywords:
                 if keyword.arg == "code":
                     yield from (
-                        one.value for one in ast.walk(keyword.value) if isinstance(one, ast.Constant) and isinstance(one.value, str)
+                        one.value
+                        for one in ast.walk(keyword.value)
+                        if isinstance(one, ast.Constant) and isinstance(one.value, str)
                     )

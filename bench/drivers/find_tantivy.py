@@ -1,4 +1,6 @@
-"""Find with tantivy: one stemmed field each for name, description and body, whose scores it adds up. POOL, FOLDER, SCRATCH."""
+"""Find with tantivy: one stemmed field each for name, description and body, whose scores it adds
+up. POOL, FOLDER, SCRATCH.
+"""
 
 import json
 import os
@@ -35,6 +37,11 @@ for line in sys.stdin:
     text = json.loads(line)
     began = time.perf_counter()
     query, _errors = index.parse_query_lenient(re.sub(r"\W+", " ", text), FIELDS)
-    found = [searcher.doc(address)["number"][0] for _score, address in searcher.search(query, 60, count=False).hits]
+    found = [
+        searcher.doc(address)["number"][0]
+        for _score, address in searcher.search(query, 60, count=False).hits
+    ]
     seconds = time.perf_counter() - began
-    print(json.dumps({"seconds": seconds, "names": [names[number] for number in found]}), flush=True)
+    print(
+        json.dumps({"seconds": seconds, "names": [names[number] for number in found]}), flush=True
+    )

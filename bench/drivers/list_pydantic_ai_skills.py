@@ -1,6 +1,7 @@
 """List with pydantic-ai-skills: the capabilities an agent's run would be given.
 
-Constructing the capability only looks at folders; the skills are read when a run starts, so that is what is asked for.
+Constructing the capability only looks at folders; the skills are read when a run starts, so that is
+what is asked for.
 """
 
 import asyncio

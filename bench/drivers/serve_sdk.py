@@ -1,4 +1,6 @@
-"""Answer every call of a tool with so many letters through the official SDK: what any server made with it costs. LETTERS."""
+"""Answer every call of a tool with so many letters through the official SDK: what any server made
+with it costs. LETTERS.
+"""
 
 import sys
 from typing import Any

@@ -8,11 +8,12 @@ import sys
 
 def main() -> None:
     """Run the command line and end with its exit code."""
-    from metier.cli import main as run
+    from metier.cli.main import main as run
 
     code = run()
     sys.stderr.flush()
-    # Everything is written. Leaving at once spares taking tens of thousands of values apart one by one.
+    # Everything is written. Leaving at once spares taking tens of thousands of values apart one by
+    # one.
     os._exit(code)
 
 

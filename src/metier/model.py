@@ -1,12 +1,13 @@
 """The nouns that cross stages: frozen values, built once, never changed.
 
-They are named tuples and not dataclasses because a listing must cost milliseconds: importing `dataclasses` alone
-takes about as long as starting Python, and a named tuple is built in C (docs/adr/0002).
+They are named tuples and not dataclasses because a listing must cost milliseconds: importing
+`dataclasses` alone takes about as long as starting Python, and a named tuple is built in C
+(docs/adr/0002).
 """
 
 from __future__ import annotations
 
-from metier.light import TYPE_CHECKING, NamedTuple
+from metier.fast import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,24 +23,42 @@ if TYPE_CHECKING:
     Links = Literal["follow", "contained", "never"]
     Harm = Literal["critical", "high", "medium", "low", "info"]
     Level = Literal["safe", "caution", "dangerous"]
-    Trust = Literal["builtin", "trusted", "verified", "community", "quarantined", "blocked"]
+    Trust = Literal["builtin", "own", "trusted", "verified", "community", "quarantined", "blocked"]
     Phase = Literal["install", "load", "run"]
+    LockedEdit = Literal["", "harmless", "more", "unknown"]
     Action = Literal["allow", "warn", "ask", "block"]
     Key = bytes
+    Texts = tuple[str, ...]
+    """Several texts, in their order."""
+    JsonObject = dict[str, Any]
+    """What an object of JSON, YAML or TOML holds, before anybody has looked at it."""
 else:
-    Digest = SkillName = Severity = Scope = Kind = State = Readiness = Links = Harm = Level = Trust = Phase = Action = str
+    Digest = SkillName = Severity = Scope = Kind = State = Readiness = Links = Harm = Level = (
+        Trust
+    ) = Phase = Action = str
     Key = bytes
 
-# Digest: `sha256:…` of a canonical skill tree. SkillName: a name that has passed the standard's rules.
-# Key: what tells that a file or folder is still the one that was read: inode, mtime, ctime and size, packed.
+# Digest: `sha256:…` of a canonical skill tree. SkillName: a name that has passed the standard's
+# rules.
+# Key: what tells that a file or folder is still the one that was read: inode, mtime, ctime and
+# size, packed.
 
 SCOPES: tuple[Scope, ...] = ("project", "user", "system", "admin", "plugin", "external", "package")
 
 KEY_BYTES = 32
 NO_KEY = bytes(KEY_BYTES)
 """The key of what could not be looked at. It matches nothing."""
-MANIFESTS = (".codex-plugin/plugin.json", ".claude-plugin/plugin.json", ".cursor-plugin/plugin.json", "plugin.json")
+MANIFESTS = (
+    ".codex-plugin/plugin.json",
+    ".claude-plugin/plugin.json",
+    ".cursor-plugin/plugin.json",
+    "plugin.json",
+)
 """Where a manifest may lie in a plugin's folder, in the order they are tried (CX-30)."""
+
+EDITED = "edited after it was installed"
+"""What the reason of a skill begins with that was installed and then changed in its place. A listing
+says so; whether the change is a harmless one is judged when it is loaded."""
 
 HEAD_BYTES = 4 * 1024
 """The first read of a file. Nearly every real frontmatter ends well before this."""
@@ -48,7 +67,9 @@ MANIFEST_BYTES = 256 * 1024 + 1
 
 
 class Diagnostic(NamedTuple):
-    """The text breaks the standard: which rule, where, and what to do. Lines and columns count from 1."""
+    """A place where a skill breaks the standard: the rule, the place and what to do. Lines and
+    columns count from 1.
+    """
 
     code: str
     severity: Severity
@@ -60,7 +81,7 @@ class Diagnostic(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """The content may do harm: which rule, where, what was seen, why it matters and what to do."""
+    """Something that may do harm: the rule, the place, the text, why it matters and what to do."""
 
     rule: str
     severity: Harm
@@ -76,7 +97,7 @@ class Finding(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What a skill's tree might do: a function of the tree's digest and the ruleset's, and of nothing else."""
+    """What a skill might do. It depends only on the skill's digest and the ruleset's."""
 
     digest: Digest | None
     ruleset: str
@@ -86,12 +107,161 @@ class Verdict(NamedTuple):
     findings: tuple[Finding, ...]
 
 
+class Judged(NamedTuple):
+    """What a skill was judged to be, as far as a listing needs it: the verdict on its bytes, and
+    where these came from.
+    """
+
+    file: str
+    """The skill's own file, and the keys that it and its folder had: with others, this is out of
+    date."""
+    key: Key
+    folder_key: Key
+    digest: Digest | None
+    level: Level
+    score: int
+    told: str
+    """What the scan found, in one line; nothing when it is safe."""
+    origin: tuple[str, str, str] = ("", "", "")
+    """The source, the ref and the commit that metier itself fetched these bytes from."""
+    signed: tuple[str | None, ...] = ()
+    """What a trusted key has signed, as `trust.sign.Signed` has it."""
+    pinned: str = ""
+    """What promises other bytes than these, if anything does."""
+    edited_from: str = ""
+    """The digest of what was installed there, where an edit of it can do no more."""
+    changed: LockedEdit = ""
+    """How these bytes differ from what metier's lock has for the place."""
+    watched: int = 0
+    """How many more files and folders it depends on."""
+
+
 class Limits(NamedTuple):
     """How far a walk goes in one root. Reaching one is always reported."""
 
     depth: int = 12
     folders: int = 400_000
     entries: int = 4_000_000
+
+
+REGISTERED = "registered by the program"
+"""What told of the root that holds the skills which a program registered with an open library."""
+
+
+class FieldRule(NamedTuple):
+    """What an agent demands of one field of a SKILL.md."""
+
+    name: str
+    kinds: Texts = ("text",)
+    """What its value may be to a YAML reader: text, number, date, flag, list, map, nothing."""
+    required: bool = True
+    null_is_missing: bool = True
+    """Whether a field without a value is as good as none."""
+    empty: bool = False
+    """Whether an empty text will do."""
+    false_is_missing: bool = False
+    """Whether the flag `false` is as good as no value."""
+    spaces: bool = False
+    """Whether a text of spaces is more than an empty one."""
+    old_flags: bool = False
+    """Whether yes, no, on and off are flags, as they are to an older YAML."""
+    most: int = 0
+    """Characters it may have; 0 where nobody counts."""
+    pattern: str = ""
+
+
+class Loading(NamedTuple):
+    """Which files an agent loads as skills, and how it reads them: a part of its row."""
+
+    # --- which folders and files
+    hidden: bool = False
+    """Whether folders whose names begin with a dot are searched."""
+    skipped: frozenset[str] = frozenset()
+    """Names of folders that are not searched."""
+    inside: bool = True
+    """Whether skills are looked for inside a skill."""
+    support: frozenset[str] = frozenset()
+    """Names of folders in a skill that are not searched even then."""
+    in_root: bool = True
+    """Whether a SKILL.md in the root itself is a skill."""
+    below_root_skill: bool = True
+    """Whether a root that is itself a skill is searched for more."""
+    linked_files: bool = False
+    """Whether a SKILL.md that is a link is read."""
+    any_case: bool = False
+    """Whether skill.md will do."""
+    flat: bool = False
+    """Whether a NAME.md beside the folders is a skill."""
+    flat_any_case: bool = False
+    """Whether NAME.MD is one too."""
+    # --- what they must say
+    fence: str = ""
+    """A regular expression for the frontmatter, which is its first group."""
+    bare: bool = False
+    """Whether a file without frontmatter, or with one that cannot be read, is loaded."""
+    trimmed: bool = False
+    """Whether spaces around the frontmatter are cut off before it is read."""
+    readable: bool = False
+    """Whether a frontmatter must be one that can be read even then."""
+    fieldless: bool = False
+    """Whether a frontmatter without fields is as good as an empty one."""
+    body: bool = False
+    """Whether there must be text after the frontmatter."""
+    utf8: bool = False
+    """Whether a file that is not UTF-8 is left out."""
+    newlines: bool = False
+    """Whether every kind of line end is one."""
+    largest: int = 0
+    """Bytes that a file may have; 0: any number."""
+    reads: int = 0
+    """Characters of a file that it looks at for the frontmatter; 0: all."""
+    yaml: bool = True
+    """Whether the frontmatter is read as YAML; else line by line, as names and values."""
+    repair: str = ""
+    """How it reads what is not valid YAML: `quote` puts quotes around loose values, `colon` around
+    those with a colon, `lines` looks for lines that begin with the field's name, `pairs` takes each
+    line for a name and a value."""
+    mended: str = ""
+    """Characters before which a value is quoted."""
+    once: Texts = ()
+    """Fields that may not be given twice; `*` for every key, at any depth."""
+    last_value: bool = False
+    """Whether the last of two values counts, not the first."""
+    tags: bool = True
+    """Whether unknown YAML tags are let pass."""
+    nul: bool = False
+    """Whether a NUL character is let pass."""
+    tabs: bool = False
+    """Whether tabs may stand where YAML wants spaces."""
+    fields: tuple[FieldRule, ...] = ()
+    # --- what it makes of them
+    named_by_folder: bool = False
+    plugin_names: bool = True
+    """Whether a plugin's name stands before the names of its skills."""
+    first_line: int = 0
+    """Characters of the first line of its text, without the marks of a heading, that describe a
+    skill which has no description; 0: none do."""
+    undescribed: str = ""
+    """What describes a skill that has no text either."""
+    folder_without_name: bool = False
+    """Whether its folder names a skill that has no name."""
+    replaced: str = ""
+    """Characters of a name that become hyphens."""
+    python_words: bool = False
+    """Whether a name or description that is not text becomes the text that Python writes for it."""
+    last_copy: bool = False
+    """Whether the last of several copies in one root counts, not the first."""
+    longest_name: int = 0
+    """Characters to which a name is cut; 0: none is."""
+    gates: Texts = ()
+    """Those of metier's gates that it knows, as `Gates` calls them."""
+    closing: tuple[tuple[str, Texts], ...] = ()
+    """Fields that keep a skill from the model, each with the values that do; without values, any
+    pattern but one that matches all."""
+    flags: bool = False
+    """Whether the word true in quotes keeps nothing from it, only the flag."""
+    watched: tuple[bytes, ...] = ()
+    """What a file must not hold to be read the short way."""
 
 
 class Root(NamedTuple):
@@ -105,19 +275,28 @@ class Root(NamedTuple):
     within: str = ""
     """With links = contained: the folder that a link's target must stay inside."""
     named: bool = False
-    """Whether a person named it, so that its absence is worth a word and a manifest above it counts."""
+    """Whether a person named it, so that its absence is worth a word and a manifest above it
+    counts."""
     newest_first: bool = False
     """Whether it keeps versions side by side, of which the highest counts."""
     limits: Limits | None = None
     """Tighter limits for this root alone, as a project may ask for."""
     hidden: bool = False
-    """Whether folders whose names begin with a dot are searched too, as when a whole project is checked."""
+    """Whether folders whose names begin with a dot are searched too, as when a whole project is
+    checked."""
     project: str = ""
-    """The project it belongs to, whose skills wait until a person trusts it (decision 18); nothing for any other root."""
+    """The project it belongs to, whose skills wait until a person trusts it (MT-18); nothing
+    for any other root."""
+    loading: Loading | None = None
+    """What the asking agent loads of it; `None`: what metier itself does."""
+    behind: Texts = ()
+    """Folders of which one that is there makes the agent pass over this one."""
 
 
 class Problem(NamedTuple):
-    """Something about a place, not about one skill: it could not be read, was not followed, or was cut short."""
+    """A problem with a folder, not with one skill: it couldn't be read, wasn't followed, or was cut
+    short.
+    """
 
     path: str
     code: str
@@ -141,7 +320,7 @@ class Sidecar(NamedTuple):
     interface: dict[str, str]
     tools: tuple[Tool, ...]
     allow_implicit: bool
-    products: tuple[str, ...]
+    products: Texts
     diagnostics: tuple[Diagnostic, ...]
 
 
@@ -151,7 +330,7 @@ class Document(NamedTuple):
     kind: Kind
     name: str
     description: str
-    fields: dict[str, Any]
+    fields: JsonObject
     body_at: int
     """Byte offset of the body in the file."""
     body_line: int
@@ -162,13 +341,13 @@ class Document(NamedTuple):
 class Gates(NamedTuple):
     """Conditions under which a skill is offered at all."""
 
-    platforms: tuple[str, ...] = ()
-    environments: tuple[str, ...] = ()
-    products: tuple[str, ...] = ()
-    requires_tools: tuple[str, ...] = ()
-    requires_toolsets: tuple[str, ...] = ()
-    fallback_for_tools: tuple[str, ...] = ()
-    fallback_for_toolsets: tuple[str, ...] = ()
+    platforms: Texts = ()
+    environments: Texts = ()
+    products: Texts = ()
+    requires_tools: Texts = ()
+    requires_toolsets: Texts = ()
+    fallback_for_tools: Texts = ()
+    fallback_for_toolsets: Texts = ()
     model_hidden: str = ""
     """The field that keeps the skill from being offered to a model, or nothing."""
 
@@ -176,20 +355,21 @@ class Gates(NamedTuple):
 class Needs(NamedTuple):
     """What must be there before a skill can do its work."""
 
-    env: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    commands: tuple[str, ...] = ()
+    env: Texts = ()
+    files: Texts = ()
+    commands: Texts = ()
     """`a|b` means either."""
-    tools: tuple[str, ...] = ()
+    tools: Texts = ()
     help: str = ""
-    packages: tuple[str, ...] = ()
+    packages: Texts = ()
     """Python distributions."""
-    servers: tuple[str, ...] = ()
+    servers: Texts = ()
     """MCP servers by name, each with its identity after a `|` where that is known (CX-50)."""
-    skills: tuple[str, ...] = ()
+    skills: Texts = ()
     """Other skills that it builds on."""
-    systems: tuple[str, ...] = ()
-    """Operating systems that its own words limit it to; what holds it back on others is `Gates.platforms`."""
+    systems: Texts = ()
+    """Operating systems that its own words limit it to; what holds it back on others is
+    `Gates.platforms`."""
 
 
 class Entry(NamedTuple):
@@ -206,16 +386,15 @@ class Entry(NamedTuple):
     description: str
     category: str
     plugin: str
-    tokens: int
-    size: int
-    gates: Gates | None
-    needs: Needs | None
-    diagnostics: tuple[Diagnostic, ...]
-
-    @property
-    def identity(self) -> str:
-        """The canonical path: two entries with one identity are one skill."""
-        return self.real or self.path
+    tokens: int = 0
+    size: int = 0
+    gates: Gates | None = None
+    needs: Needs | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+    left_out: str = ""
+    """Why the asking agent does not load it."""
+    loaded: bool = False
+    """Whether the asking agent loads it, whatever faults metier finds in it."""
 
 
 class Said(NamedTuple):
@@ -227,10 +406,24 @@ class Said(NamedTuple):
     """Skills that somebody decided about, folded by `fold`."""
     paths: frozenset[str] = frozenset()
     fold: Callable[[str], str] = str
-    state_of: Callable[[Root, Entry, Digest | None], tuple[State, tuple[str, ...]]] | None = None
-    """Gives the state of such a skill, and the reasons."""
+    state_of: (
+        Callable[[Root, Entry, Digest | None, Judged | None], tuple[State, tuple[str, ...]]] | None
+    ) = None
+    """Gives the state of such a skill, or of one that was judged, and the reasons."""
     broken: str = ""
-    """Why the decisions cannot be read; then nothing is approved."""
+    """Why the decisions cannot be read, and what to do; then nothing is approved."""
+    asks_safe: bool = False
+    """Whether the policy may hold back even what was judged safe."""
+    own: frozenset[str] = frozenset()
+    """Canonical paths of skills that are the user's own, in whichever project they lie."""
+    all_blocked: bool = False
+    """Whether nobody can tell what was blocked; then everything is."""
+    fleeting: bool = False
+    """Whether what is made of it is not to be used a second time."""
+    digests: frozenset[str] = frozenset()
+    """Bytes that somebody blocked or quarantined, under whatever name."""
+    decided: Any = None
+    """The decisions themselves, for whoever holds them against verdicts."""
 
 
 class Card(NamedTuple):
@@ -246,22 +439,26 @@ class Card(NamedTuple):
     state: State
     readiness: Readiness
     tokens: int
-    shadows: tuple[str, ...]
+    shadows: Texts
     """Paths of the copies that this one hides."""
     diagnostics: tuple[Diagnostic, ...]
-    reasons: tuple[str, ...]
+    reasons: Texts
     """Why it is in this state; empty for a visible skill that nothing contests."""
     root: str
     agent: str
     plugin: str
     """The plugin that ships it, and gives its name its first part."""
     held: str
-    """What keeps it from being visible by itself: `disabled`, `gate`, `model`, `bare`, `unready`, `invalid`; a
-    project that nobody trusts (`project`), or a decision about it (`changed`, `quarantined`, `blocked`); or nothing."""
+    """What keeps it from being visible by itself: `disabled`, `gate`, `offer` (it is not offered
+    here, and given to whoever names it), `model`, `bare`, `unready`, `invalid`; a project that
+    nobody trusts (`project`), or a decision about it (`changed`, `quarantined`, `blocked`); or
+    nothing."""
+    verdict: Level | Literal[""] = ""
+    """What the last scan said of it; nothing while these bytes have not been scanned."""
 
 
 class Body(NamedTuple):
-    """The second level: a skill's instructions and the names of its files."""
+    """The second level of disclosure: a skill's instructions and the names of its files."""
 
     name: str
     description: str
@@ -276,16 +473,24 @@ class Body(NamedTuple):
     path: str
     digest: Digest | None
     state: State
-    fields: dict[str, Any]
+    fields: JsonObject
     diagnostics: tuple[Diagnostic, ...]
     disclosed: str
-    """The content as it may stand in a prompt: as written when it is trusted, otherwise escaped and between marks (ZE-25)."""
+    """The content as it may stand in a prompt: as written when it is trusted, otherwise escaped and
+    between marks (ZE-25)."""
     level: Trust
     verdict: Level
+    interface: dict[str, str]
+    """How `agents/openai.yaml` wants it shown: `display_name`, `short_description`, `icon_small`,
+    `icon_large` (paths from its folder), `brand_color`, `default_prompt`, as far as given."""
+    dependencies: list[Tool]
+    """The tools that `agents/openai.yaml` says it depends on: `mcp`, `cli`, `env_var`."""
 
 
 class File(NamedTuple):
-    """The third level: one file of a skill. A binary file gives its size, type and hash, never its bytes."""
+    """The third level of disclosure: one file of a skill. For a binary file you get its size, type
+    and hash, not its content.
+    """
 
     name: str
     file: str
@@ -307,7 +512,7 @@ class Choice(NamedTuple):
     path: str
     scope: Scope
     state: State
-    reasons: tuple[str, ...]
+    reasons: Texts
     agent: str
     root: str
     readiness: Readiness
@@ -315,7 +520,7 @@ class Choice(NamedTuple):
 
 
 class Why(NamedTuple):
-    """Which copy a name means, and why each other does not count."""
+    """Which copy a name means, and why the others don't count."""
 
     name: str
     chosen: str | None
@@ -323,7 +528,7 @@ class Why(NamedTuple):
 
 
 class Category(NamedTuple):
-    """Tier 0: a group of skills."""
+    """A group of skills."""
 
     name: str
     description: str
@@ -331,7 +536,7 @@ class Category(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """The answer of `check` for one skill."""
+    """The result of `check` for one skill."""
 
     path: str
     ok: bool
@@ -339,26 +544,28 @@ class Checked(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What differs between two looks at the library: paths of skills."""
+    """The difference between two looks at the library, as paths of skills."""
 
-    added: tuple[str, ...]
-    changed: tuple[str, ...]
-    removed: tuple[str, ...]
+    added: Texts
+    changed: Texts
+    removed: Texts
     unchanged: int
 
 
 class Listing(NamedTuple):
     """The entries of one folder by type, each sorted; `fault` says why it could not be read."""
 
-    folders: tuple[str, ...] = ()
-    files: tuple[str, ...] = ()
-    links: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
+    folders: Texts = ()
+    files: Texts = ()
+    links: Texts = ()
+    others: Texts = ()
     fault: str = ""
 
 
 class Head(NamedTuple):
-    """The first bytes of a regular file, with its size and key; `fault` is a rule code when there are none."""
+    """The first bytes of a regular file, with its size and key; `fault` is a rule code when there
+    are none.
+    """
 
     data: bytes = b""
     size: int = 0

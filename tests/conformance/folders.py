@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import metier
-from metier import cli
+from metier.cli import main
 from metier.model import Body, Card, Diagnostic, File, Problem
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from metier.app import Library
+    from metier.library import Library
 
 DESCRIPTION = "What it does, and when to use it."
 
@@ -30,9 +30,14 @@ def write(path: Path, content: str | bytes = "", *, executable: bool = False) ->
 
 
 def skill(
-    folder: Path, *, name: str | None = None, description: str = DESCRIPTION, fields: str = "", body: str = "Do it.\n",
+    folder: Path,
+    *,
+    name: str | None = None,
+    description: str = DESCRIPTION,
+    fields: str = "",
+    body: str = "Do it.\n",
     files: Mapping[str, str | bytes] | None = None,
-) -> Path:  # fmt: skip
+) -> Path:
     """Write a skill that meets the standard, named like its folder; `fields` is more frontmatter, as it stands."""
     head = f"---\nname: {name or folder.name}\ndescription: {json.dumps(description, ensure_ascii=False)}\n{fields}---\n\n"
     write(folder / "SKILL.md", head + body)
@@ -53,10 +58,18 @@ class Place:
     def __init__(self, base: Path) -> None:
         """Make the folders; `root` stands for one that is named by hand."""
         self.base = base.resolve()
-        self.home, self.project, self.root = (self.base / name for name in ("home", "project", "root"))
+        self.home, self.project, self.root = (
+            self.base / name for name in ("home", "project", "root")
+        )
         for folder in (self.home, self.project, self.root):
             folder.mkdir(exist_ok=True)
-        self.env = {"HOME": str(self.home), "METIER_HOME": str(self.base / "state"), "PATH": str(self.base / "bin")}
+        self.env = {
+            "HOME": str(self.home),
+            "METIER_SCAN_MODEL": "off",
+            "METIER_BACKGROUND": "off",
+            "METIER_HOME": str(self.base / "state"),
+            "PATH": str(self.base / "bin"),
+        }
 
     def configure(self, text: str) -> None:
         """Write the user's configuration."""
@@ -110,12 +123,21 @@ def file(library: Library, name: str, path: str) -> File:
     return shown
 
 
-def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Place, *words: str) -> tuple[int, Any]:
+def run(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, place: Place, *words: str
+) -> tuple[int, Any]:
     """Run a command with `--json` on this machine; give its exit code and what it printed."""
-    for name in ("METIER_CONFIG", "METIER_AGENT", "VIRTUAL_ENV", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "CODEX_HOME"):
+    for name in (
+        "METIER_CONFIG",
+        "METIER_AGENT",
+        "VIRTUAL_ENV",
+        "XDG_DATA_HOME",
+        "XDG_CONFIG_HOME",
+        "CODEX_HOME",
+    ):
         monkeypatch.delenv(name, raising=False)
     for name, value in place.env.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(place.project)
-    code = cli.main([*words, "--json"])
+    code = main.main([*words, "--json"])
     return code, json.loads(capsys.readouterr().out)

@@ -5,25 +5,30 @@ from __future__ import annotations
 import pytest
 
 from metier.discover.agents import AGENTS, Agent, agent_named
-from metier.discover.scopes import Place, roots_for
-from metier.settings import Settings
+from metier.discover.scopes import Surroundings, roots_for
+from metier.settings.merge import Settings
 
-HERE = Place(home="/home/me", cwd="/src/app", project_root="/src/app", env={}, platform="linux")
+HERE = Surroundings(
+    home="/home/me", cwd="/src/app", project_root="/src/app", env={}, platform="linux"
+)
 
-EXPECTED = {  # decision 1, decision 2: strongest first; ~ is /home/me and . is the project
-    "universal": "./.agents ~/.agents ~/.config/agents",
+EXPECTED = {  # MT-1, MT-2: strongest first; ~ is /home/me and . is the project
+    "universal": "./.agents ./.agent ~/.agents ~/.config/agents ~/.agent",
     "claude-code": "/etc/claude-code/.claude ~/.claude ./.claude",
     "gemini-cli": "./.agents ./.gemini ~/.agents ~/.gemini",
     "github-copilot": "./.github ./.agents ./.claude ~/.copilot ~/.agents",
-    "cursor": "./.agents ./.cursor ./.claude ./.codex ~/.cursor",
-    "opencode": "./.opencode ./.agents ./.claude ~/.config/opencode",
-    "goose": "./.agents ./.goose ./.claude ~/.config/goose ~/.config/agents ~/.claude",
+    "cursor": "./.agents ./.cursor ./.claude ./.codex ~/.agents ~/.cursor ~/.claude ~/.codex",
+    "opencode": "./.opencode ./.opencode/skill ./.agents ./.claude ~/.config/opencode "
+    "~/.config/opencode/skill ~/.opencode ~/.opencode/skill ~/.agents ~/.claude",
+    "goose": "./.agents ./.goose ./.claude ~/.agents ~/.config/goose ~/.claude ~/.config/agents",
+    "crush": "./.agents ./.crush ./.claude ./.cursor ~/.config/agents ~/.config/crush ~/.agents "
+    "~/.claude",
+    "openhands": "./.agents ./.openhands ~/.openhands",
     "openclaw": ". ./.agents ~/.agents ~/.openclaw",
-    "hermes": "./.hermes ./.agents ~/.hermes",  # HE-2
+    "hermes": "~/.hermes",  # HE-2, as the one that was asked does
     "deep-agents": "./.claude ~/.claude ./.agents ./.deepagents ~/.agents ~/.deepagents/agent",
-    "qwen-code": "./.qwen ~/.qwen",
+    "qwen-code": "./.qwen ./.agents ~/.qwen ~/.agents",
     "rovo-dev": "~/.rovodev ./.rovodev",
-    "amp": "./.agents ~/.config/agents",
     "replit": "./.agents ~/.config/agents",
     "cline": "./.agents ~/.agents",
     "zed": "./.agents ~/.agents",
@@ -45,7 +50,8 @@ EXPECTED = {  # decision 1, decision 2: strongest first; ~ is /home/me and . is 
 def at(folder: str) -> str:
     """Write a folder of the table above out."""
     start, rest = folder[:1], folder[1:]
-    return {"~": "/home/me", ".": "/src/app"}.get(start, start) + rest + "/skills"
+    whole = {"~": "/home/me", ".": "/src/app"}.get(start, start) + rest
+    return whole if whole.endswith("/skill") else whole + "/skills"
 
 
 def agent(name: str) -> Agent:
@@ -78,23 +84,36 @@ def test_codex_lists_the_project_then_the_user_then_the_system_then_the_administ
     ] == [(root.scope, root.location) for root in roots]  # CX-21, CX-29
 
 
-def test_codex_looks_for_skills_in_every_folder_of_the_repository_down_to_the_working_folder() -> None:  # CX-21, CX-23
+@pytest.mark.rows("CX-21", "CX-23")
+def test_codex_looks_for_skills_in_every_folder_of_the_repository_down_to_the_working_folder() -> (
+    None
+):
     place = HERE._replace(cwd="/src/app/a/b")
 
     roots = roots_for(agent("codex"), place, Settings()).roots
 
-    assert ["/src/app/a/b/.agents/skills", "/src/app/a/.agents/skills", "/src/app/.agents/skills"] == [
-        root.location for root in roots if root.location.startswith("/src") and "/.agents/" in root.location
+    assert [
+        "/src/app/a/b/.agents/skills",
+        "/src/app/a/.agents/skills",
+        "/src/app/.agents/skills",
+    ] == [
+        root.location
+        for root in roots
+        if root.location.startswith("/src") and "/.agents/" in root.location
     ]
 
 
 @pytest.mark.parametrize("one", AGENTS, ids=lambda one: one.id)
 def test_every_agent_looks_somewhere_and_nowhere_twice(one: Agent) -> None:
-    scopes = roots_for(one, HERE, Settings())
+    env = {"OPENCODE_CONFIG_DIR": "/named"}  # unset, it is a folder that is read anyway
+    scopes = roots_for(one, HERE._replace(env=env), Settings())
 
     locations = [root.location for root in scopes.roots]
 
-    assert len(one.folders) + len(one.plugins) == len(locations) == len(set(locations))
+    written = len(one.folders) + len(one.plugins) + len(one.extensions)
+    if one.reach == "everywhere":  # and in the two folders above the project
+        written += 2 * [scope for scope, _path in one.folders].count("project")
+    assert written == len(locations) == len(set(locations))
     assert 1 <= len(one.folders)
     assert () == scopes.problems
 

@@ -27,24 +27,31 @@ FILES = [
 ]
 
 
+@pytest.mark.rows("CO-1")
 @pytest.mark.parametrize(("file", "text", "state"), FILES)
-def test_a_code_skill_is_a_python_file_with_a_run_at_the_top(place: Place, file: str, text: str, state: str | None) -> None:
-    # CO-1
+def test_a_code_skill_is_a_python_file_with_a_run_at_the_top(
+    place: Place, file: str, text: str, state: str | None
+) -> None:
+
     write(place.root / file, text)
 
     found = place.open().skills(all=True)
 
-    assert ([(state, "code", str(place.root / file))] if state else []) == [(card.state, card.kind, card.path) for card in found]
+    assert ([(state, "code", str(place.root / file))] if state else []) == [
+        (card.state, card.kind, card.path) for card in found
+    ]
 
 
-def test_code_skills_lie_flat_in_the_root(place: Place) -> None:  # CO-1
+@pytest.mark.rows("CO-1")
+def test_code_skills_lie_flat_in_the_root(place: Place) -> None:
     write(place.root / "group/weather.py", RUN)
     skill(place.root / "pdf", files={"scripts/fill.py": RUN, "tool.py": RUN})
 
     assert ["pdf"] == names(place.open().skills(all=True))
 
 
-def test_code_skills_come_in_the_order_of_their_files(place: Place) -> None:  # CO-1
+@pytest.mark.rows("CO-1")
+def test_code_skills_come_in_the_order_of_their_files(place: Place) -> None:
     for name in ("z", "a", "m"):
         write(place.root / f"{name}.py", RUN)
 
@@ -70,7 +77,8 @@ async def run(task): ...
 """
 
 
-def test_metadata_is_read_without_running_a_line(place: Place) -> None:  # CO-2
+@pytest.mark.rows("CO-2")
+def test_metadata_is_read_without_running_a_line(place: Place) -> None:
     mark = place.base / "was-run"
     write(place.root / "w.py", METADATA.format(mark=str(mark)))
 
@@ -78,15 +86,27 @@ def test_metadata_is_read_without_running_a_line(place: Place) -> None:  # CO-2
     shown = body(place.open(), "weather")
 
     assert not mark.exists()
-    assert ("weather", "Tells the weather.", ()) == (found.name, found.description, found.diagnostics)
+    assert ("weather", "Tells the weather.", ()) == (
+        found.name,
+        found.description,
+        found.diagnostics,
+    )
     assert {
-        "triggers": ["weather", "forecast"], "destructive": True, "mcp_expose": True, "permissions": ["network"],
+        "triggers": ["weather", "forecast"],
+        "destructive": True,
+        "mcp_expose": True,
+        "permissions": ["network"],
         "async": True,
-    } == shown.fields  # fmt: skip
+        "observation_trigger": {"type": "time", "pattern": "* * * * *"},
+        "needs_observation": True,
+    } == shown.fields
 
 
-def test_annotated_assignments_are_seen_unlike_codec() -> None:  # CO-2
-    facts = read_code(b"SKILL_NAME: str = 'weather'\nSKILL_TRIGGERS: list[str] = ['w']\n" + RUN.encode(), "w")
+@pytest.mark.rows("CO-2")
+def test_annotated_assignments_are_seen_unlike_codec() -> None:
+    facts = read_code(
+        b"SKILL_NAME: str = 'weather'\nSKILL_TRIGGERS: list[str] = ['w']\n" + RUN.encode(), "w"
+    )
 
     assert facts is not None
     assert ("weather", ("w",), ()) == (facts.name, facts.triggers, facts.diagnostics)
@@ -98,22 +118,31 @@ VALUES = [
     ("SKILL_TRIGGERS = [x for x in y]", "SK092"),
     ("SKILL_NAME = 5", "SK093"),
     ("SKILL_TRIGGERS = 'weather'", "SK093"),
-    # Decision 11: what restricts and cannot be read is taken at its most restrictive.
+    # MT-11: what restricts and cannot be read is taken at its most restrictive.
     ("SKILL_DESTRUCTIVE = is_bad()", "SK094"),
     ("SKILL_MCP_EXPOSE = 'yes'", "SK094"),
 ]
 
 
+@pytest.mark.rows("CO-2", "MT-11")
 @pytest.mark.parametrize(("line", "code"), VALUES)
-def test_a_value_that_is_no_literal_is_said_unlike_codec(place: Place, line: str, code: str) -> None:  # CO-2, decision 11
+def test_a_value_that_is_no_literal_is_said_unlike_codec(
+    place: Place, line: str, code: str
+) -> None:
     write(place.root / "weather.py", f"{line}\n{RUN}")
 
     found = only(place.open())
 
-    assert ("weather", "weather", "visible", [code]) == (found.name, found.description, found.state, codes(found.diagnostics))
+    assert ("weather", "weather", "visible", [code]) == (
+        found.name,
+        found.description,
+        found.state,
+        codes(found.diagnostics),
+    )
 
 
-def test_restricting_metadata_that_cannot_be_read_restricts() -> None:  # CO-2, decision 11
+@pytest.mark.rows("CO-2", "MT-11")
+def test_restricting_metadata_that_cannot_be_read_restricts() -> None:
     facts = read_code(b"SKILL_DESTRUCTIVE = f()\nSKILL_MCP_EXPOSE = g()\n" + RUN.encode(), "w")
 
     assert facts is not None
@@ -123,17 +152,26 @@ def test_restricting_metadata_that_cannot_be_read_restricts() -> None:  # CO-2, 
 # --- CO-3: what cannot be read
 
 
+@pytest.mark.rows("CO-3")
 @pytest.mark.parametrize(
-    "data", [b"def run(:\n", b"SKILL_NAME = '\xff'\ndef run(t): pass\n", b"SKILL_NAME='a'\0\ndef run(t): pass\n",
-             b"SKILL_NAME = " + b"(" * 5000 + b"\ndef run(t): pass\n"],
-)  # fmt: skip
-def test_a_file_that_does_not_parse_is_a_row_never_skipped(place: Place, data: bytes) -> None:  # CO-3
+    "data",
+    [
+        b"def run(:\n",
+        b"SKILL_NAME = '\xff'\ndef run(t): pass\n",
+        b"SKILL_NAME='a'\0\ndef run(t): pass\n",
+        b"SKILL_NAME = " + b"(" * 5000 + b"\ndef run(t): pass\n",
+    ],
+)
+def test_a_file_that_does_not_parse_is_a_row_never_skipped(place: Place, data: bytes) -> None:
     write(place.root / "weather.py", data)
     write(place.root / "other.py", RUN)
 
     found = cards(place.open())
 
-    assert ("invalid", ["SK090"]) == (found["weather.py"].state, codes(found["weather.py"].diagnostics))
+    assert ("invalid", ["SK090"]) == (
+        found["weather.py"].state,
+        codes(found["weather.py"].diagnostics),
+    )
     assert "visible" == found["other.py"].state
 
 
@@ -143,28 +181,39 @@ def test_a_file_that_does_not_parse_is_a_row_never_skipped(place: Place, data: b
 NAMES = [("", "weather"), ("SKILL_NAME = 'Wetter'\n", "Wetter"), ("SKILL_NAME = ''\n", "weather")]
 
 
+@pytest.mark.rows("CO-4")
 @pytest.mark.parametrize(("line", "expected"), NAMES)
-def test_the_name_is_the_declared_one_else_the_files(place: Place, line: str, expected: str) -> None:  # CO-4
+def test_the_name_is_the_declared_one_else_the_files(
+    place: Place, line: str, expected: str
+) -> None:
     write(place.root / "weather.py", line + RUN)
 
     assert expected == only(place.open()).name
 
 
-def test_of_two_code_skills_with_one_name_the_first_counts_and_the_other_is_shadowed(place: Place) -> None:
-    # CO-4, decision 1: CODEC takes the last one without a word.
+@pytest.mark.rows("CO-4", "MT-1")
+def test_of_two_code_skills_with_one_name_the_first_counts_and_the_other_is_shadowed(
+    place: Place,
+) -> None:
+    # CO-4, MT-1: CODEC takes the last one without a word.
     for file in ("a.py", "b.py"):
         write(place.root / file, "SKILL_NAME = 'same'\n" + RUN)
 
     found = place.open().skills(all=True)
 
-    assert [("a.py", "visible"), ("b.py", "shadowed")] == [(card.path.rpartition("/")[2], card.state) for card in found]
+    assert [("a.py", "visible"), ("b.py", "shadowed")] == [
+        (card.path.rpartition("/")[2], card.state) for card in found
+    ]
     assert (str(place.root / "b.py"),) == found[0].shadows
 
 
 # --- CO-5, CO-6: looking again
 
 
-def test_an_edited_code_skill_is_read_again_and_a_deleted_one_is_gone(place: Place) -> None:  # CO-5, CO-6
+@pytest.mark.rows("CO-5", "CO-6")
+def test_an_edited_code_skill_is_read_again_and_a_deleted_one_is_gone(
+    place: Place,
+) -> None:
     write(place.root / "a.py", "SKILL_DESCRIPTION = 'old'\n" + RUN)
     write(place.root / "b.py", RUN)
     library = place.open()
@@ -178,15 +227,19 @@ def test_an_edited_code_skill_is_read_again_and_a_deleted_one_is_gone(place: Pla
     assert "new one" in body(library, "a").content
 
 
-def test_a_missing_folder_holds_no_code_skills(place: Place) -> None:  # CO-5
+@pytest.mark.rows("CO-5")
+def test_a_missing_folder_holds_no_code_skills(place: Place) -> None:
     assert [] == place.open(place.base / "missing").skills(all=True)
 
 
 # --- CO-7: hashes
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"skills": 5}', '{"schema": 1, "skills": {"a.py": "00"}}'])
-def test_a_manifest_of_hashes_grants_nothing_and_breaks_nothing(place: Place, text: str) -> None:  # CO-7
+@pytest.mark.rows("CO-7")
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"skills": 5}', '{"schema": 1, "skills": {"a.py": "00"}}']
+)
+def test_a_manifest_of_hashes_grants_nothing_and_breaks_nothing(place: Place, text: str) -> None:
     write(place.root / ".manifest.json", text)
     write(place.root / "a.py", RUN)
 
@@ -195,7 +248,8 @@ def test_a_manifest_of_hashes_grants_nothing_and_breaks_nothing(place: Place, te
     assert (["a"], []) == (names(library.skills(all=True)), library.problems())
 
 
-def test_the_digest_binds_a_files_bytes_to_its_name_unlike_codec(place: Place) -> None:  # CO-7
+@pytest.mark.rows("CO-7")
+def test_the_digest_binds_a_files_bytes_to_its_name_unlike_codec(place: Place) -> None:
     write(place.root / "a.py", RUN)
     write(place.root / "b.py", RUN)
     write(place.base / "other/a.py", RUN)
@@ -219,26 +273,37 @@ TRIGGERS = [
 ]
 
 
+@pytest.mark.rows("CO-8", "CO-6")
 @pytest.mark.parametrize(("data", "expected"), TRIGGERS)
 def test_custom_triggers_replace_when_there_are_any_and_a_malformed_file_has_none(
     data: bytes, expected: dict[str, tuple[str, ...]]
-) -> None:  # CO-8, CO-6
+) -> None:
     assert expected == custom_triggers(data)
 
 
 # --- CO-9: defaults
 
 
-def test_what_a_code_skill_does_not_say_has_a_default(place: Place) -> None:  # CO-9
+@pytest.mark.rows("CO-9")
+def test_what_a_code_skill_does_not_say_has_a_default(place: Place) -> None:
     write(place.root / "weather.py", RUN)
 
     shown = body(place.open(), "weather")
 
     assert ("weather", "weather") == (shown.name, shown.description)
-    assert {"triggers": [], "destructive": False, "mcp_expose": None, "permissions": [], "async": False} == shown.fields
+    assert {
+        "triggers": [],
+        "destructive": False,
+        "mcp_expose": None,
+        "permissions": [],
+        "async": False,
+        "observation_trigger": None,
+        "needs_observation": False,
+    } == shown.fields
 
 
-def test_there_is_no_observation_trigger_unless_one_is_declared() -> None:  # CO-9
+@pytest.mark.rows("CO-9")
+def test_there_is_no_observation_trigger_unless_one_is_declared() -> None:
     facts = read_code(RUN.encode(), "weather")
 
     assert facts is not None

@@ -5,7 +5,18 @@ from __future__ import annotations
 import os
 
 import pytest
-from conformance.folders import DESCRIPTION, Place, body, cards, codes, names, only, plugin, skill, write
+from conformance.folders import (
+    DESCRIPTION,
+    Place,
+    body,
+    cards,
+    codes,
+    names,
+    only,
+    plugin,
+    skill,
+    write,
+)
 
 from metier.standard.document import read_document
 from metier.standard.sidecar import read_sidecar
@@ -16,11 +27,14 @@ BULB = "\U0001f4a1"
 # --- CX-1: names of files and folders
 
 
+@pytest.mark.rows("CX-1")
 @pytest.mark.parametrize(
     ("folder", "scope"),
     [("project/.agents/skills", "project"), ("home/.agents/skills", "user")],
 )
-def test_skills_lie_in_the_agents_folder_of_project_and_home(place: Place, folder: str, scope: str) -> None:  # CX-1
+def test_skills_lie_in_the_agents_folder_of_project_and_home(
+    place: Place, folder: str, scope: str
+) -> None:
     skill(place.base / folder / "pdf")
 
     found = place.scopes().skills()
@@ -28,7 +42,10 @@ def test_skills_lie_in_the_agents_folder_of_project_and_home(place: Place, folde
     assert [("pdf", scope)] == [(card.name, card.scope) for card in found]
 
 
-def test_a_file_in_other_case_is_loaded_with_a_diagnostic_unlike_codex(place: Place) -> None:  # CX-1, decision 26
+@pytest.mark.rows("CX-1", "MT-26")
+def test_a_file_in_other_case_is_loaded_with_a_diagnostic_unlike_codex(
+    place: Place,
+) -> None:
     skill(place.root / "pdf")
     (place.root / "pdf/SKILL.md").rename(place.root / "pdf/skill.md")
 
@@ -37,7 +54,8 @@ def test_a_file_in_other_case_is_loaded_with_a_diagnostic_unlike_codex(place: Pl
     assert ("visible", ["SK002"]) == (found.state, codes(found.diagnostics))
 
 
-def test_the_sidecar_is_read_from_its_own_place_only(place: Place) -> None:  # CX-1
+@pytest.mark.rows("CX-1")
+def test_the_sidecar_is_read_from_its_own_place_only(place: Place) -> None:
     hidden = "policy: {allow_implicit_invocation: false}\n"
     skill(place.root / "right", files={"agents/openai.yaml": hidden})
     skill(place.root / "wrong", files={"openai.yaml": hidden, "agents/other.yaml": hidden})
@@ -48,6 +66,7 @@ def test_the_sidecar_is_read_from_its_own_place_only(place: Place) -> None:  # C
 # --- CX-2: lengths are counted in characters, not in bytes
 
 
+@pytest.mark.rows("CX-2")
 @pytest.mark.parametrize(
     ("name", "description", "expected"),
     [
@@ -59,7 +78,9 @@ def test_the_sidecar_is_read_from_its_own_place_only(place: Place) -> None:  # C
         ("pdf", BULB * 1025, ["SK041"]),
     ],
 )
-def test_lengths_count_characters(place: Place, name: str, description: str, expected: list[str]) -> None:  # CX-2
+def test_lengths_count_characters(
+    place: Place, name: str, description: str, expected: list[str]
+) -> None:
     skill(place.root / name, description=description)
 
     found = only(place.open())
@@ -67,6 +88,7 @@ def test_lengths_count_characters(place: Place, name: str, description: str, exp
     assert (expected, "visible") == (codes(found.diagnostics), found.state)
 
 
+@pytest.mark.rows("CX-2")
 @pytest.mark.parametrize(
     ("text", "limit"),
     [
@@ -79,7 +101,7 @@ def test_lengths_count_characters(place: Place, name: str, description: str, exp
         ("dependencies: {{tools: [{{type: mcp, value: v, transport: '{}'}}]}}", 64),
     ],
 )
-def test_sidecar_lengths_count_characters(text: str, limit: int) -> None:  # CX-2
+def test_sidecar_lengths_count_characters(text: str, limit: int) -> None:
     fits = read_sidecar(text.format(BULB * limit).encode())
     too_long = read_sidecar(text.format(BULB * (limit + 1)).encode())
 
@@ -87,8 +109,9 @@ def test_sidecar_lengths_count_characters(text: str, limit: int) -> None:  # CX-
     assert ["SK081"] == codes(too_long.diagnostics)
 
 
+@pytest.mark.rows("CX-2", "CX-18")
 @pytest.mark.parametrize(("key", "limit"), [("type", 64), ("value", 1024)])
-def test_a_dependency_with_an_over_long_type_or_value_is_dropped(key: str, limit: int) -> None:  # CX-2, CX-18
+def test_a_dependency_with_an_over_long_type_or_value_is_dropped(key: str, limit: int) -> None:
     fields = {"type": "mcp", "value": "v", key: BULB * (limit + 1)}
 
     found = read_sidecar(f"dependencies: {{tools: [{fields}]}}".encode())
@@ -99,8 +122,12 @@ def test_a_dependency_with_an_over_long_type_or_value_is_dropped(key: str, limit
 # --- CX-5: the fields of the frontmatter
 
 
-def test_fields_that_codex_ignores_are_kept_as_written(place: Place) -> None:  # CX-5
-    skill(place.root / "pdf", fields="version: 1.10\nmetadata:\n  short-description: Forms\n  on: yes\n")
+@pytest.mark.rows("CX-5")
+def test_fields_that_codex_ignores_are_kept_as_written(place: Place) -> None:
+    skill(
+        place.root / "pdf",
+        fields="version: 1.10\nmetadata:\n  short-description: Forms\n  on: yes\n",
+    )
 
     shown = body(place.open(), "pdf")
 
@@ -136,34 +163,48 @@ SIDECAR_AS_JSON = """\
 """
 
 
+@pytest.mark.rows("CX-6")
 @pytest.mark.parametrize("text", [SIDECAR, SIDECAR_AS_JSON])
-def test_every_field_of_the_sidecar_is_read_from_yaml_and_json(text: str) -> None:  # CX-6
+def test_every_field_of_the_sidecar_is_read_from_yaml_and_json(text: str) -> None:
     found = read_sidecar(text.encode())
 
     assert () == found.diagnostics
     assert {
-        "display_name": "PDF forms", "short_description": "Fill them in", "icon_small": "assets/small.png",
-        "icon_large": "assets/large.svg", "brand_color": "#12aBcD", "default_prompt": "Fill in this form",
-    } == found.interface  # fmt: skip
+        "display_name": "PDF forms",
+        "short_description": "Fill them in",
+        "icon_small": "assets/small.png",
+        "icon_large": "assets/large.svg",
+        "brand_color": "#12aBcD",
+        "default_prompt": "Fill in this form",
+    } == found.interface
     assert (("mcp", "github", "Issues", "stdio", "gh-mcp", "https://example.org"),) == found.tools
     assert (False, ("codex", "chatgpt", "atlas")) == (found.allow_implicit, found.products)
 
 
-def test_a_long_sidecar_is_read_whole(place: Place) -> None:  # CX-6
-    tools = "".join(f"    - {{type: cli, value: tool{n}, description: '{'x' * 900}'}}\n" for n in range(8))
+@pytest.mark.rows("CX-6")
+def test_a_long_sidecar_is_read_whole(place: Place) -> None:
+    tools = "".join(
+        f"    - {{type: cli, value: tool{n}, description: '{'x' * 900}'}}\n" for n in range(8)
+    )
     text = f"dependencies:\n  tools:\n{tools}policy:\n  products: [nobody]\n"
     skill(place.root / "pdf", files={"agents/openai.yaml": text})
 
     found = only(place.open())
 
     assert [] == codes(found.diagnostics)
-    assert ("hidden", "gate: products = nobody, and no product is asking") == (found.state, found.reasons[0])
+    assert ("hidden", "gate: products = nobody, and no product is asking") == (
+        found.state,
+        found.reasons[0],
+    )
     # `check` reads the sidecar for itself: it must not stop at the first few kilobytes either.
     assert [] == codes(place.open().check([str(place.root)])[0].diagnostics)
 
 
-def test_a_long_sidecar_is_read_whole_for_what_a_skill_needs(place: Place) -> None:  # CX-6
-    tools = "".join(f"    - {{type: cli, value: tool{n}, description: '{'x' * 900}'}}\n" for n in range(8))
+@pytest.mark.rows("CX-6")
+def test_a_long_sidecar_is_read_whole_for_what_a_skill_needs(place: Place) -> None:
+    tools = "".join(
+        f"    - {{type: cli, value: tool{n}, description: '{'x' * 900}'}}\n" for n in range(8)
+    )
     text = f"dependencies:\n  tools:\n{tools}    - {{type: env_var, value: PDF_KEY}}\n"
     skill(place.root / "pdf", files={"agents/openai.yaml": text})
 
@@ -195,10 +236,11 @@ FENCES = [
 ]
 
 
+@pytest.mark.rows("CX-7", "MT-10")
 @pytest.mark.parametrize(("text", "state", "expected"), FENCES)
 def test_fences_are_alone_at_the_left_and_everything_else_is_diagnosed(
     place: Place, text: str, state: str, expected: list[str]
-) -> None:  # CX-7, decision 10
+) -> None:
     write(place.root / "pdf/SKILL.md", text)
 
     found = only(place.open())
@@ -218,8 +260,11 @@ FAULTS = [
 ]
 
 
+@pytest.mark.rows("CX-8")
 @pytest.mark.parametrize(("data", "code", "line", "column"), FAULTS)
-def test_each_fault_has_a_code_a_line_and_a_column(place: Place, data: bytes, code: str, line: int, column: int) -> None:  # CX-8
+def test_each_fault_has_a_code_a_line_and_a_column(
+    place: Place, data: bytes, code: str, line: int, column: int
+) -> None:
     write(place.root / "pdf/SKILL.md", data)
 
     note = only(place.open()).diagnostics[0]
@@ -229,8 +274,9 @@ def test_each_fault_has_a_code_a_line_and_a_column(place: Place, data: bytes, co
     assert note.hint
 
 
+@pytest.mark.rows("CX-8")
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser can read every file")
-def test_a_file_that_may_not_be_read_is_a_row(place: Place) -> None:  # CX-8
+def test_a_file_that_may_not_be_read_is_a_row(place: Place) -> None:
     (skill(place.root / "pdf") / "SKILL.md").chmod(0)
 
     found = only(place.open())
@@ -241,20 +287,25 @@ def test_a_file_that_may_not_be_read_is_a_row(place: Place) -> None:  # CX-8
 # --- CX-9: one line
 
 
-@pytest.mark.parametrize("text", ['"  a\\n\\n b\\t c "', "|\n  a\n\n  b  c", ">-\n  a\n  b\n  c", "a\n  b\n  c"])
-def test_a_description_of_several_lines_becomes_one(place: Place, text: str) -> None:  # CX-9
+@pytest.mark.rows("CX-9")
+@pytest.mark.parametrize(
+    "text", ['"  a\\n\\n b\\t c "', "|\n  a\n\n  b  c", ">-\n  a\n  b\n  c", "a\n  b\n  c"]
+)
+def test_a_description_of_several_lines_becomes_one(place: Place, text: str) -> None:
     write(place.root / "pdf/SKILL.md", f"---\nname: pdf\ndescription: {text}\n---\n")
 
     assert "a b c" == only(place.open()).description
 
 
-def test_a_name_of_several_lines_becomes_one(place: Place) -> None:  # CX-9, decision 7
+@pytest.mark.rows("CX-9", "MT-7")
+def test_a_name_of_several_lines_becomes_one(place: Place) -> None:
     write(place.root / "pdf/SKILL.md", "---\nname: |\n  pdf\n   forms \ndescription: d\n---\n")
 
     assert "pdf forms" == only(place.open()).name
 
 
-def test_sidecar_texts_become_one_line() -> None:  # CX-9
+@pytest.mark.rows("CX-9")
+def test_sidecar_texts_become_one_line() -> None:
     found = read_sidecar(b'interface: {display_name: " a\\n b ", default_prompt: "c\\t d"}')
 
     assert {"display_name": "a b", "default_prompt": "c d"} == found.interface
@@ -263,8 +314,9 @@ def test_sidecar_texts_become_one_line() -> None:  # CX-9
 # --- CX-10: what is missing
 
 
+@pytest.mark.rows("CX-10")
 @pytest.mark.parametrize("line", ["", "name:\n", "name: ''\n", "name: '  '\n", "name: ~\n"])
-def test_a_missing_name_is_taken_from_the_folder(place: Place, line: str) -> None:  # CX-10
+def test_a_missing_name_is_taken_from_the_folder(place: Place, line: str) -> None:
     write(place.root / "pdf/SKILL.md", f"---\n{line}description: d\n---\n")
 
     found = only(place.open())
@@ -272,24 +324,31 @@ def test_a_missing_name_is_taken_from_the_folder(place: Place, line: str) -> Non
     assert ("pdf", "visible", ["SK030"]) == (found.name, found.state, codes(found.diagnostics))
 
 
-def test_a_name_that_nothing_gives_is_skill() -> None:  # CX-10
+@pytest.mark.rows("CX-10")
+def test_a_name_that_nothing_gives_is_skill() -> None:
     document = read_document(b"---\ndescription: d\n---\n", folder="")
 
     assert document is not None
     assert "skill" == document.name
 
 
+@pytest.mark.rows("CX-10", "MT-9")
 @pytest.mark.parametrize("line", ["", "description:\n", "description: ''\n", "description: ' '\n"])
-def test_a_missing_description_is_taken_from_the_body_unlike_codex(place: Place, line: str) -> None:  # CX-10, decision 9
+def test_a_missing_description_is_taken_from_the_body_unlike_codex(place: Place, line: str) -> None:
     write(place.root / "pdf/SKILL.md", f"---\nname: pdf\n{line}---\n\n# Title\n\nFills in forms.\n")
 
     found = only(place.open())
 
-    assert ("Fills in forms.", "visible", ["SK040"]) == (found.description, found.state, codes(found.diagnostics))
+    assert ("Fills in forms.", "visible", ["SK040"]) == (
+        found.description,
+        found.state,
+        codes(found.diagnostics),
+    )
 
 
+@pytest.mark.rows("CX-10", "MT-8")
 @pytest.mark.parametrize("fields", ["", f"metadata:\n  short-description: {'x' * 1025}\n"])
-def test_a_short_description_never_rejects_a_skill_unlike_codex(place: Place, fields: str) -> None:  # CX-10, decision 8
+def test_a_short_description_never_rejects_a_skill_unlike_codex(place: Place, fields: str) -> None:
     skill(place.root / "pdf", fields=fields)
 
     assert "visible" == only(place.open()).state
@@ -298,7 +357,10 @@ def test_a_short_description_never_rejects_a_skill_unlike_codex(place: Place, fi
 # --- CX-11: the limit holds for the name itself
 
 
-def test_the_plugins_name_does_not_count_against_the_limit_unlike_codex(place: Place) -> None:  # CX-11
+@pytest.mark.rows("CX-11")
+def test_the_plugins_name_does_not_count_against_the_limit_unlike_codex(
+    place: Place,
+) -> None:
     plugin(place.root / "p", "p" * 60)
     skill(place.root / "p/skills" / ("a" * 64))
 
@@ -319,21 +381,34 @@ REPAIRS = [
 ]
 
 
+@pytest.mark.rows("CX-13")
 @pytest.mark.parametrize(("line", "expected"), REPAIRS)
-def test_a_value_that_needed_quotes_is_read_as_if_it_had_them(place: Place, line: str, expected: str) -> None:  # CX-13
+def test_a_value_that_needed_quotes_is_read_as_if_it_had_them(
+    place: Place, line: str, expected: str
+) -> None:
     write(place.root / "pdf/SKILL.md", f"---\nname: pdf\n{line}\n---\n")
 
     found = only(place.open())
 
-    assert (expected, "visible", ["SK021"]) == (found.description, found.state, codes(found.diagnostics))
+    assert (expected, "visible", ["SK021"]) == (
+        found.description,
+        found.state,
+        codes(found.diagnostics),
+    )
 
 
 # --- CX-14 to CX-19: the sidecar, field by field
 
 
-@pytest.mark.parametrize("data", [b"interface: [", b"\xff\xfe", b"just text", b"- a\n", b"a: &x [*x]\nb: [" + b"[" * 5000])
-def test_an_unreadable_sidecar_leaves_the_skill_but_no_more_than_its_name(place: Place, data: bytes) -> None:
-    # CX-14: the skill still loads. Decision 11: its policy restricts and cannot be read, so it is not offered by itself.
+@pytest.mark.rows("CX-14", "MT-11")
+@pytest.mark.parametrize(
+    "data",
+    [b"interface: [", b"\xff\xfe", b"just text", b"- a\n", b"a: &x [*x]\nb: [" + b"[" * 5000],
+)
+def test_an_unreadable_sidecar_leaves_the_skill_but_no_more_than_its_name(
+    place: Place, data: bytes
+) -> None:
+    # CX-14: the skill still loads. MT-11: its policy restricts and cannot be read, so it is not offered by itself.
     skill(place.root / "pdf", files={"agents/openai.yaml": data})
 
     library = place.open()
@@ -341,7 +416,7 @@ def test_an_unreadable_sidecar_leaves_the_skill_but_no_more_than_its_name(place:
 
     assert ["SK080"] == codes(found.diagnostics)
     assert ("hidden", "agents/openai.yaml") == (found.state, found.diagnostics[0].path)
-    assert found.reasons[0].startswith("not offered to the model")
+    assert found.reasons[0].startswith("hidden from models")
     assert "Do it." == body(library, "pdf").content.strip()
 
 
@@ -355,7 +430,11 @@ INTERFACE = [
     ("icon_small: assets/../../icon.png", "SK082", {"default_prompt": "go"}),
     ("icon_small: images/icon.png", "SK082", {"default_prompt": "go"}),
     ("icon_small: ''", "SK081", {"default_prompt": "go"}),
-    ("icon_small: ./assets/not-there.png", "", {"default_prompt": "go", "icon_small": "assets/not-there.png"}),
+    (
+        "icon_small: ./assets/not-there.png",
+        "",
+        {"default_prompt": "go", "icon_small": "assets/not-there.png"},
+    ),
     # CX-17: colours are #RRGGBB
     ("brand_color: '#fff'", "SK083", {"default_prompt": "go"}),
     ("brand_color: blue", "SK083", {"default_prompt": "go"}),
@@ -365,14 +444,18 @@ INTERFACE = [
 ]
 
 
+@pytest.mark.rows("CX-15", "CX-16", "CX-17")
 @pytest.mark.parametrize(("line", "code", "expected"), INTERFACE)
-def test_an_interface_field_that_is_wrong_drops_alone(line: str, code: str, expected: dict[str, str]) -> None:  # CX-15
+def test_an_interface_field_that_is_wrong_drops_alone(
+    line: str, code: str, expected: dict[str, str]
+) -> None:
     found = read_sidecar(f"interface:\n  {line}\n  default_prompt: go\n".encode())
 
     assert (expected, [code] if code else []) == (found.interface, codes(found.diagnostics))
 
 
-def test_an_interface_without_a_field_left_is_gone(place: Place) -> None:  # CX-15
+@pytest.mark.rows("CX-15")
+def test_an_interface_without_a_field_left_is_gone(place: Place) -> None:
     text = "interface: {display_name: '', brand_color: red}\n"
     skill(place.root / "pdf", files={"agents/openai.yaml": text})
 
@@ -382,15 +465,21 @@ def test_an_interface_without_a_field_left_is_gone(place: Place) -> None:  # CX-
     assert ("visible", ["SK081", "SK083"]) == (found.state, codes(found.diagnostics))
 
 
-def test_a_dependency_without_type_or_value_is_dropped_and_the_others_stay() -> None:  # CX-18
-    found = read_sidecar(b"dependencies: {tools: [{type: mcp}, {value: x}, text, {type: cli, value: gh}]}")
+@pytest.mark.rows("CX-18")
+def test_a_dependency_without_type_or_value_is_dropped_and_the_others_stay() -> None:
+    found = read_sidecar(
+        b"dependencies: {tools: [{type: mcp}, {value: x}, text, {type: cli, value: gh}]}"
+    )
 
     assert [("cli", "gh")] == [(tool.type, tool.value) for tool in found.tools]
     assert ["SK084", "SK084", "SK084"] == codes(found.diagnostics)
 
 
-@pytest.mark.parametrize("text", ["dependencies: {tools: []}", "dependencies:", "dependencies: {tools: [{type: mcp}]}"])
-def test_an_empty_list_of_tools_means_no_dependencies(text: str) -> None:  # CX-18
+@pytest.mark.rows("CX-18")
+@pytest.mark.parametrize(
+    "text", ["dependencies: {tools: []}", "dependencies:", "dependencies: {tools: [{type: mcp}]}"]
+)
+def test_an_empty_list_of_tools_means_no_dependencies(text: str) -> None:
     assert () == read_sidecar(text.encode()).tools
 
 
@@ -400,15 +489,18 @@ POLICIES = [
     ("policy: {products: []}\n", "visible"),
     ("policy: {allow_implicit_invocation: true}\n", "visible"),
     ("policy: {allow_implicit_invocation: false}\n", "hidden"),
-    # Decision 11: what restricts and cannot be read is taken at its most restrictive.
+    # MT-11: what restricts and cannot be read is taken at its most restrictive.
     ("policy: {allow_implicit_invocation: perhaps}\n", "hidden"),
     ("policy: never\n", "hidden"),
     ("policy: {products: {a: b}}\n", "hidden"),
 ]
 
 
+@pytest.mark.rows("CX-19")
 @pytest.mark.parametrize(("text", "state"), POLICIES)
-def test_implicit_use_is_allowed_unless_the_policy_says_otherwise(place: Place, text: str, state: str) -> None:  # CX-19
+def test_implicit_use_is_allowed_unless_the_policy_says_otherwise(
+    place: Place, text: str, state: str
+) -> None:
     skill(place.root / "pdf", files={"agents/openai.yaml": text})
 
     assert state == only(place.open()).state
@@ -426,10 +518,11 @@ PRODUCTS = [
 ]
 
 
+@pytest.mark.rows("CX-20")
 @pytest.mark.parametrize(("text", "agent", "state"), PRODUCTS)
 def test_a_skill_for_some_products_is_offered_to_those_alone(
     place: Place, text: str, agent: str | None, state: str
-) -> None:  # CX-20
+) -> None:
     skill(place.root / "pdf", files={"agents/openai.yaml": text})
 
     found = only(place.open(agent=agent))
@@ -438,7 +531,8 @@ def test_a_skill_for_some_products_is_offered_to_those_alone(
     assert all("products" in reason for reason in found.reasons)
 
 
-def test_a_broken_skill_never_hides_its_neighbours(place: Place) -> None:  # CX-8
+@pytest.mark.rows("CX-8")
+def test_a_broken_skill_never_hides_its_neighbours(place: Place) -> None:
     write(place.root / "bad/SKILL.md", "---\nname: bad\n")
     skill(place.root / "good")
     (place.root / "piped").mkdir()
@@ -446,4 +540,6 @@ def test_a_broken_skill_never_hides_its_neighbours(place: Place) -> None:  # CX-
 
     found = cards(place.open())
 
-    assert {"bad": "invalid", "good": "visible", "piped": "invalid"} == {name: card.state for name, card in found.items()}
+    assert {"bad": "invalid", "good": "visible", "piped": "invalid"} == {
+        name: card.state for name, card in found.items()
+    }

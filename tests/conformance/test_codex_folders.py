@@ -11,10 +11,10 @@ from conformance.folders import Place, body, cards, codes, names, only, plugin, 
 
 import metier
 from metier.model import Root
-from metier.settings import Rule
+from metier.settings.merge import Rule
 
 if TYPE_CHECKING:
-    from metier.app import Library
+    from metier.library import Library
 
 
 def deep(folder: Path, levels: int) -> Path:
@@ -24,49 +24,67 @@ def deep(folder: Path, levels: int) -> Path:
 
 def rooted(library: Library, place: Place) -> list[tuple[str, str]]:
     """List scope and place of each root, shortened."""
-    return [(root.scope, root.location.replace(str(place.base) + "/", "")) for root in library.roots()]
+    return [
+        (root.scope, root.location.replace(str(place.base) + "/", ""))
+        for root in library.context.catalogue.roots()
+    ]
 
 
 # --- CX-3: limits
 
 
-def test_codex_looks_six_levels_deep_and_the_rest_is_reported(place: Place) -> None:  # CX-3
+@pytest.mark.rows("CX-3")
+def test_codex_looks_six_levels_deep_and_the_rest_is_reported(place: Place) -> None:
     skill(deep(place.root, 6))
     skill(deep(place.root / "other", 6))
 
     library = place.open(agent="codex")
 
     assert ["d5"] == names(library.skills(all=True))
-    assert ["WK006"] == codes(library.contents().truncated)
+    assert ["WK006"] == codes(library.context.catalogue.contents().truncated)
 
 
-def test_codex_visits_two_thousand_folders_and_the_rest_is_reported(place: Place) -> None:  # CX-3
+@pytest.mark.rows("CX-3")
+def test_codex_visits_two_thousand_folders_and_the_rest_is_reported(place: Place) -> None:
     for number in range(2005):
         (place.root / f"f{number:04}").mkdir()
     skill(place.root / "zz-last")
 
     asked_by_codex, asked_by_us = place.open(agent="codex"), place.open()
 
-    assert ([], ["WK007"]) == (asked_by_codex.skills(all=True), codes(asked_by_codex.contents().truncated))
-    assert (["zz-last"], []) == (names(asked_by_us.skills()), codes(asked_by_us.contents().truncated))
+    assert ([], ["WK007"]) == (
+        asked_by_codex.skills(all=True),
+        codes(asked_by_codex.context.catalogue.contents().truncated),
+    )
+    assert (["zz-last"], []) == (
+        names(asked_by_us.skills()),
+        codes(asked_by_us.context.catalogue.contents().truncated),
+    )
 
 
-@pytest.mark.parametrize(("setting", "code"), [("depth = 1", "WK006"), ("folders = 3", "WK007"), ("entries = 3", "WK008")])
-def test_our_own_limits_are_settings_and_never_silent(place: Place, setting: str, code: str) -> None:  # CX-3
+@pytest.mark.rows("CX-3")
+@pytest.mark.parametrize(
+    ("setting", "code"),
+    [("depth = 1", "WK006"), ("folders = 3", "WK007"), ("entries = 3", "WK008")],
+)
+def test_our_own_limits_are_settings_and_never_silent(
+    place: Place, setting: str, code: str
+) -> None:
     place.configure(f"[limits]\n{setting}\n")
     for name in "abcdef":
         skill(place.root / "below" / name)
 
     library = place.open()
 
-    assert [code] == codes(library.contents().truncated)
+    assert [code] == codes(library.context.catalogue.contents().truncated)
     assert 6 > len(library.skills(all=True))
 
 
 # --- CX-21, CX-22: the roots of Codex
 
 
-def test_codex_has_its_own_roots_each_with_its_scope(place: Place) -> None:  # CX-21
+@pytest.mark.rows("CX-21")
+def test_codex_has_its_own_roots_each_with_its_scope(place: Place) -> None:
     place.env["CODEX_HOME"] = str(place.home / "codex")
     (place.project / ".git").mkdir()
     (place.project / "sub").mkdir()
@@ -84,14 +102,16 @@ def test_codex_has_its_own_roots_each_with_its_scope(place: Place) -> None:  # C
     } <= set(found)
 
 
-def test_codex_home_is_below_the_users_home_by_default(place: Place) -> None:  # CX-21
+@pytest.mark.rows("CX-21")
+def test_codex_home_is_below_the_users_home_by_default(place: Place) -> None:
     found = rooted(place.scopes(agent="codex"), place)
 
     assert ("user", "home/.codex/skills") in found
     assert ("system", "home/.codex/skills/.system") in found
 
 
-def test_a_root_that_is_named_twice_counts_once(place: Place) -> None:  # CX-22
+@pytest.mark.rows("CX-22")
+def test_a_root_that_is_named_twice_counts_once(place: Place) -> None:
     place.env["CODEX_HOME"] = str(place.home / ".agents")
 
     found = [location for _scope, location in rooted(place.scopes(agent="codex"), place)]
@@ -100,7 +120,8 @@ def test_a_root_that_is_named_twice_counts_once(place: Place) -> None:  # CX-22
     assert len(set(found)) == len(found)
 
 
-def test_a_folder_given_twice_by_hand_counts_once(place: Place) -> None:  # CX-22
+@pytest.mark.rows("CX-22")
+def test_a_folder_given_twice_by_hand_counts_once(place: Place) -> None:
     skill(place.root / "pdf")
 
     assert ["pdf"] == names(place.open(place.root, place.root).skills(all=True))
@@ -109,6 +130,7 @@ def test_a_folder_given_twice_by_hand_counts_once(place: Place) -> None:  # CX-2
 # --- CX-23: the project's root
 
 
+@pytest.mark.rows("CX-23")
 @pytest.mark.parametrize(
     ("markers", "marker", "expected"),
     [
@@ -120,7 +142,9 @@ def test_a_folder_given_twice_by_hand_counts_once(place: Place) -> None:  # CX-2
         ("root_markers = []\n", ".git", "project/a/b"),
     ],
 )
-def test_the_project_begins_at_the_nearest_marker(place: Place, markers: str, marker: str, expected: str) -> None:  # CX-23
+def test_the_project_begins_at_the_nearest_marker(
+    place: Place, markers: str, marker: str, expected: str
+) -> None:
     place.configure(markers)
     write(place.project / marker / "HEAD" if marker.endswith("/") else place.project / marker)
     (place.project / "a/b").mkdir(parents=True)
@@ -131,22 +155,26 @@ def test_the_project_begins_at_the_nearest_marker(place: Place, markers: str, ma
     library = place.scopes(cwd=place.project / "a/b")
 
     inside = {"project": ["in-a", "in-b", "in-project"], "project/a/b": ["in-b"]}[expected]
-    assert str(place.base / expected) == library.project
+    assert str(place.base / expected) == library.context.project
     assert inside == sorted(names(library.skills()))
 
 
-def test_a_projects_own_file_cannot_move_its_root(place: Place) -> None:  # CX-23
+@pytest.mark.rows("CX-23")
+def test_a_projects_own_file_cannot_move_its_root(place: Place) -> None:
     write(place.project / ".git")
     write(place.project / ".metier/metier.toml", "root_markers = ['.up']\n")
     write(place.base / ".up")
 
-    assert str(place.project) == place.scopes().project
+    assert str(place.project) == place.scopes().context.project
 
 
 # --- CX-24: untrusted projects
 
 
-def test_a_project_nobody_has_trusted_is_listed_never_silently_absent(place: Place) -> None:  # CX-24, easily missed 1
+@pytest.mark.rows("CX-24", "easily missed 1")
+def test_a_project_nobody_has_trusted_is_listed_never_silently_absent(
+    place: Place,
+) -> None:
     skill(place.project / ".agents/skills/pdf")
 
     found = place.scopes(agent="codex").skills(all=True)
@@ -157,7 +185,8 @@ def test_a_project_nobody_has_trusted_is_listed_never_silently_absent(place: Pla
 # --- CX-25: the walk
 
 
-def test_hidden_folders_are_not_searched(place: Place) -> None:  # CX-25
+@pytest.mark.rows("CX-25")
+def test_hidden_folders_are_not_searched(place: Place) -> None:
     skill(place.root / ".hidden")
     skill(place.root / ".system/inner")
     skill(place.root / "seen/.git/inner")
@@ -167,14 +196,18 @@ def test_hidden_folders_are_not_searched(place: Place) -> None:  # CX-25
     assert ["pdf"] == names(place.open().skills(all=True))
 
 
-def test_a_missing_root_of_the_machine_is_silent_and_one_given_by_hand_is_not(place: Place) -> None:  # CX-25
+@pytest.mark.rows("CX-25")
+def test_a_missing_root_of_the_machine_is_silent_and_one_given_by_hand_is_not(
+    place: Place,
+) -> None:
     by_hand = place.open(place.base / "missing", write(place.base / "a-file"))
 
     assert ([], []) == (place.scopes().skills(all=True), place.scopes().problems())
     assert ["WK009", "WK002"] == codes(by_hand.problems())
 
 
-def test_a_name_that_is_not_utf8_is_reported_and_not_read(place: Place) -> None:  # CX-25
+@pytest.mark.rows("CX-25")
+def test_a_name_that_is_not_utf8_is_reported_and_not_read(place: Place) -> None:
     skill(place.root / "pdf")
     os.mkdir(os.fsencode(place.root) + b"/caf\xe9")
     with open(os.fsencode(place.root) + b"/caf\xe9/SKILL.md", "w", encoding="utf-8") as file:
@@ -186,8 +219,11 @@ def test_a_name_that_is_not_utf8_is_reported_and_not_read(place: Place) -> None:
     assert ["WK005"] == codes(library.problems())
 
 
+@pytest.mark.rows("CX-25")
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser can read every folder")
-def test_a_folder_that_may_not_be_read_is_reported_and_the_others_are_read(place: Place) -> None:  # CX-25
+def test_a_folder_that_may_not_be_read_is_reported_and_the_others_are_read(
+    place: Place,
+) -> None:
     skill(place.root / "pdf")
     (place.root / "closed").mkdir(mode=0)
 
@@ -196,7 +232,8 @@ def test_a_folder_that_may_not_be_read_is_reported_and_the_others_are_read(place
     assert (["pdf"], ["WK001"]) == (names(library.skills(all=True)), codes(library.problems()))
 
 
-def test_a_cycle_of_links_ends(place: Place) -> None:  # CX-25
+@pytest.mark.rows("CX-25")
+def test_a_cycle_of_links_ends(place: Place) -> None:
     skill(place.root / "a/pdf")
     (place.root / "a/up").symlink_to(place.root)
     (place.root / "a/self").symlink_to(place.root / "a")
@@ -207,16 +244,24 @@ def test_a_cycle_of_links_ends(place: Place) -> None:  # CX-25
 # --- CX-26: links
 
 
-def test_linked_folders_are_followed_in_roots_that_the_user_named(place: Place) -> None:  # CX-26, decision 6
+@pytest.mark.rows("CX-26", "MT-6")
+def test_linked_folders_are_followed_in_roots_that_the_user_named(
+    place: Place,
+) -> None:
     skill(place.base / "elsewhere/pdf")
     (place.root / "linked").symlink_to(place.base / "elsewhere")
 
     found = only(place.open())
 
-    assert ("pdf", str(place.root / "linked/pdf"), "visible") == (found.name, found.path, found.state)
+    assert ("pdf", str(place.root / "linked/pdf"), "visible") == (
+        found.name,
+        found.path,
+        found.state,
+    )
 
 
-def test_a_linked_skill_file_is_never_read(place: Place) -> None:  # CX-26, easily missed 2
+@pytest.mark.rows("CX-26", "easily missed 2")
+def test_a_linked_skill_file_is_never_read(place: Place) -> None:
     skill(place.base / "elsewhere/pdf")
     (place.root / "pdf").mkdir()
     (place.root / "pdf/SKILL.md").symlink_to(place.base / "elsewhere/pdf/SKILL.md")
@@ -224,12 +269,18 @@ def test_a_linked_skill_file_is_never_read(place: Place) -> None:  # CX-26, easi
     library = place.open()
     found = only(library)
 
-    assert ("pdf", "", "invalid", ["SK003"]) == (found.name, found.description, found.state, codes(found.diagnostics))
+    assert ("pdf", "", "invalid", ["SK003"]) == (
+        found.name,
+        found.description,
+        found.state,
+        codes(found.diagnostics),
+    )
     with pytest.raises(metier.MetierError):
         library.view("pdf")
 
 
-def test_links_of_the_system_scope_are_not_followed(place: Place) -> None:  # CX-26
+@pytest.mark.rows("CX-26")
+def test_links_of_the_system_scope_are_not_followed(place: Place) -> None:
     skill(place.base / "elsewhere/pdf")
     system = place.home / ".codex/skills/.system"
     skill(system / "own")
@@ -244,7 +295,10 @@ def test_links_of_the_system_scope_are_not_followed(place: Place) -> None:  # CX
 # --- CX-27: errors
 
 
-def test_a_broken_skill_is_told_of_in_every_scope_the_systems_too_unlike_codex(place: Place) -> None:  # CX-27
+@pytest.mark.rows("CX-27")
+def test_a_broken_skill_is_told_of_in_every_scope_the_systems_too_unlike_codex(
+    place: Place,
+) -> None:
     for folder in (".codex/skills/.system", ".agents/skills"):
         write(place.home / folder / "bad/SKILL.md", "---\nname: bad\n")
 
@@ -258,7 +312,8 @@ def test_a_broken_skill_is_told_of_in_every_scope_the_systems_too_unlike_codex(p
 # --- CX-28: identity
 
 
-def test_the_same_skill_by_two_ways_is_one(place: Place) -> None:  # CX-28, decision 1
+@pytest.mark.rows("CX-28", "MT-1")
+def test_the_same_skill_by_two_ways_is_one(place: Place) -> None:
     skill(place.root / "pdf")
     (place.root / "again").symlink_to(place.root / "pdf")
     (place.base / "second").symlink_to(place.root)
@@ -268,7 +323,8 @@ def test_the_same_skill_by_two_ways_is_one(place: Place) -> None:  # CX-28, deci
     assert [str(place.root / "pdf")] == [card.path for card in found]
 
 
-def test_codex_keeps_every_skill_of_one_name(place: Place) -> None:  # CX-28
+@pytest.mark.rows("CX-28")
+def test_codex_keeps_every_skill_of_one_name(place: Place) -> None:
     skill(place.root / "a/pdf")
     skill(place.root / "b/pdf")
 
@@ -283,40 +339,64 @@ def test_codex_keeps_every_skill_of_one_name(place: Place) -> None:  # CX-28
 # --- CX-29: order
 
 
-def test_the_list_goes_by_scope_then_by_path_whatever_order_the_disk_has(place: Place) -> None:  # CX-29, easily missed 6
+@pytest.mark.rows("CX-29", "easily missed 6")
+def test_the_list_goes_by_scope_then_by_path_whatever_order_the_disk_has(
+    place: Place,
+) -> None:
     write(place.project / ".git")
-    for folder in ("home/.codex/skills/.system/sys", "home/.agents/skills/zz", "home/.agents/skills/aa",
-                   "project/.agents/skills/mm", "project/.agents/skills/bb"):  # fmt: skip
+    for folder in (
+        "home/.codex/skills/.system/sys",
+        "home/.agents/skills/zz",
+        "home/.agents/skills/aa",
+        "project/.agents/skills/mm",
+        "project/.agents/skills/bb",
+    ):
         skill(place.base / folder)
 
     found = place.scopes(agent="codex").skills()
 
-    assert [("project", "bb"), ("project", "mm"), ("user", "aa"), ("user", "zz"), ("system", "sys")] == [
-        (card.scope, card.name) for card in found
-    ]
+    assert [
+        ("project", "bb"),
+        ("project", "mm"),
+        ("user", "aa"),
+        ("user", "zz"),
+        ("system", "sys"),
+    ] == [(card.scope, card.name) for card in found]
 
 
 # --- CX-30: plugins
 
 
+@pytest.mark.rows("CX-30")
 @pytest.mark.parametrize("kind", [".codex-plugin", ".claude-plugin", ".cursor-plugin"])
-@pytest.mark.parametrize(("name", "expected"), [("tools", "tools:pdf"), ("", "kit:pdf"), ("  ", "kit:pdf")])
-def test_a_skill_of_a_plugin_carries_its_name(place: Place, kind: str, name: str, expected: str) -> None:  # CX-30
+@pytest.mark.parametrize(
+    ("name", "expected"), [("tools", "tools:pdf"), ("", "kit:pdf"), ("  ", "kit:pdf")]
+)
+def test_a_skill_of_a_plugin_carries_its_name(
+    place: Place, kind: str, name: str, expected: str
+) -> None:
     plugin(place.root / "kit", name, kind)
     skill(place.root / "kit/skills/pdf")
 
     assert [expected] == names(place.open().skills())
 
 
-def test_an_agent_plugins_manifest_is_known_by_its_schema(place: Place) -> None:  # CX-30
-    for folder, schema in (("ours", "https://agent-plugins.org/v1/plugin.json"), ("theirs", "https://example.org/")):
+@pytest.mark.rows("CX-30")
+def test_an_agent_plugins_manifest_is_known_by_its_schema(place: Place) -> None:
+    for folder, schema in (
+        ("ours", "https://agent-plugins.org/v1/plugin.json"),
+        ("theirs", "https://example.org/"),
+    ):
         write(place.root / folder / "plugin.json", f'{{"$schema": "{schema}", "name": "{folder}"}}')
         skill(place.root / folder / "skills" / f"in-{folder}")
 
     assert ["in-theirs", "ours:in-ours"] == sorted(names(place.open().skills()))
 
 
-def test_the_nearest_plugin_gives_the_name_and_a_broken_one_is_passed_over(place: Place) -> None:  # CX-30
+@pytest.mark.rows("CX-30")
+def test_the_nearest_plugin_gives_the_name_and_a_broken_one_is_passed_over(
+    place: Place,
+) -> None:
     plugin(place.root / "outer", "outer")
     plugin(place.root / "outer/inner", "inner")
     write(place.root / "outer/broken/.codex-plugin/plugin.json", "{not json")
@@ -329,14 +409,16 @@ def test_the_nearest_plugin_gives_the_name_and_a_broken_one_is_passed_over(place
     assert ["SK095"] == codes(library.problems())
 
 
-def test_the_manifest_may_lie_above_the_root(place: Place) -> None:  # CX-30
+@pytest.mark.rows("CX-30")
+def test_the_manifest_may_lie_above_the_root(place: Place) -> None:
     plugin(place.root, "tools")
     skill(place.root / "skills/pdf")
 
     assert ["tools:pdf"] == names(place.open(place.root / "skills").skills())
 
 
-def test_a_long_manifest_is_read_whole(place: Place) -> None:  # CX-30
+@pytest.mark.rows("CX-30")
+def test_a_long_manifest_is_read_whole(place: Place) -> None:
     text = '{"description": "' + "x" * 9000 + '", "name": "tools"}'
     write(place.root / "kit/.codex-plugin/plugin.json", text)
     skill(place.root / "kit/skills/pdf")
@@ -356,13 +438,19 @@ RULES = [
     ("{name = 'pdf', enabled = false}, {path = 'ROOT/b/pdf', enabled = true}", "hidden visible"),
     ("{path = 'ROOT/b/pdf', enabled = true}, {name = 'pdf', enabled = false}", "hidden hidden"),
     # A later rule with the same selector replaces the earlier one and moves to the end.
-    ("{name = 'pdf', enabled = false}, {path = 'ROOT/a/pdf', enabled = false}, {name = 'pdf', enabled = true}", "visible shadowed"),
+    (
+        "{name = 'pdf', enabled = false}, {path = 'ROOT/a/pdf', enabled = false}, {name = 'pdf', enabled = true}",
+        "visible shadowed",
+    ),
     ("{name = 'PDF', enabled = false}", "visible shadowed"),
 ]
 
 
+@pytest.mark.rows("CX-38")
 @pytest.mark.parametrize(("rules", "states"), RULES)
-def test_rules_apply_in_order_and_the_last_one_decides(place: Place, rules: str, states: str) -> None:  # CX-38
+def test_rules_apply_in_order_and_the_last_one_decides(
+    place: Place, rules: str, states: str
+) -> None:
     place.configure(f"[skills]\nconfig = [{rules}]\n".replace("ROOT", str(place.root)))
     skill(place.root / "a/pdf")
     skill(place.root / "b/pdf")
@@ -372,39 +460,57 @@ def test_rules_apply_in_order_and_the_last_one_decides(place: Place, rules: str,
     assert states == " ".join(card.state for card in found)
 
 
+@pytest.mark.rows("CX-38")
 @pytest.mark.parametrize(
-    "rule", ["{path = '/x', name = 'x', enabled = false}", "{enabled = false}", "{name = ' ', enabled = false}"]
+    "rule",
+    [
+        "{path = '/x', name = 'x', enabled = false}",
+        "{enabled = false}",
+        "{name = ' ', enabled = false}",
+    ],
 )
-def test_a_rule_without_exactly_one_selector_is_an_error_unlike_codex(place: Place, rule: str) -> None:  # CX-38
+def test_a_rule_without_exactly_one_selector_is_an_error_unlike_codex(
+    place: Place, rule: str
+) -> None:
     place.configure(f"[skills]\nconfig = [{rule}]\n")
 
     with pytest.raises(metier.ConfigError, match="exactly one"):
         place.open()
 
 
-def test_a_project_cannot_enable_or_disable(place: Place) -> None:  # CX-38, decision 17
+@pytest.mark.rows("CX-38", "MT-17")
+def test_a_project_cannot_enable_or_disable(place: Place) -> None:
     rule = "[[skills.config]]\nname = '{}'\nenabled = {}\n"
     place.configure(rule.format("off", "false"))
-    write(place.project / ".metier/metier.toml", rule.format("off", "true") + rule.format("on", "false"))
+    write(
+        place.project / ".metier/metier.toml",
+        rule.format("off", "true") + rule.format("on", "false"),
+    )
     skill(place.root / "on")
     skill(place.root / "off")
 
     library = place.open()
 
-    assert {"on": "visible", "off": "hidden"} == {card.name: card.state for card in library.skills(all=True)}
+    assert {"on": "visible", "off": "hidden"} == {
+        card.name: card.state for card in library.skills(all=True)
+    }
     assert ["WK012"] == codes(library.problems())
 
 
-def test_a_rule_of_the_session_comes_after_the_users(place: Place) -> None:  # CX-38
+@pytest.mark.rows("CX-38")
+def test_a_rule_of_the_session_comes_after_the_users(place: Place) -> None:
     place.configure("[[skills.config]]\nname = 'pdf'\nenabled = false\n")
     skill(place.root / "pdf")
 
-    library = metier.open(roots=[str(place.root)], env=place.env, rules=[Rule(enabled=True, name="pdf")])
+    library = metier.open(
+        roots=[str(place.root)], env=place.env, rules=[Rule(enabled=True, name="pdf")]
+    )
 
     assert ["pdf"] == names(library.skills())
 
 
-def test_a_path_rule_holds_for_a_skill_that_comes_later(place: Place) -> None:  # CX-38
+@pytest.mark.rows("CX-38")
+def test_a_path_rule_holds_for_a_skill_that_comes_later(place: Place) -> None:
     place.configure(f"[[skills.config]]\npath = '{place.root}/late'\nenabled = false\n")
     library = place.open()
     assert [] == library.skills(all=True)
@@ -415,8 +521,9 @@ def test_a_path_rule_holds_for_a_skill_that_comes_later(place: Place) -> None:  
     assert "hidden" == only(library).state
 
 
+@pytest.mark.rows("CX-39")
 @pytest.mark.parametrize("selector", ["elsewhere/pdf", "root/linked/pdf", "second/pdf"])
-def test_a_disabled_skill_is_known_by_its_canonical_path(place: Place, selector: str) -> None:  # CX-39
+def test_a_disabled_skill_is_known_by_its_canonical_path(place: Place, selector: str) -> None:
     # A rule that is written with a path through a link means the skill behind the link, as the shell would.
     skill(place.base / "elsewhere/pdf")
     (place.root / "linked").symlink_to(place.base / "elsewhere")
@@ -426,7 +533,8 @@ def test_a_disabled_skill_is_known_by_its_canonical_path(place: Place, selector:
     assert "hidden" == only(place.open()).state
 
 
-def test_a_path_rule_may_begin_with_the_home_folder(place: Place) -> None:  # CX-38
+@pytest.mark.rows("CX-38")
+def test_a_path_rule_may_begin_with_the_home_folder(place: Place) -> None:
     # `external_dirs` expands it too; a rule that silently matches nothing leaves a skill on that its user switched off.
     skill(place.home / "skills/pdf")
     place.configure("[[skills.config]]\npath = '~/skills/pdf'\nenabled = false\n")
@@ -434,7 +542,8 @@ def test_a_path_rule_may_begin_with_the_home_folder(place: Place) -> None:  # CX
     assert "hidden" == only(place.open(place.home / "skills")).state
 
 
-def test_a_disabled_skill_is_listed_but_neither_offered_nor_shown(place: Place) -> None:  # CX-39
+@pytest.mark.rows("CX-39")
+def test_a_disabled_skill_is_listed_but_neither_offered_nor_shown(place: Place) -> None:
     place.configure("[[skills.config]]\nname = 'pdf'\nenabled = false\n")
     skill(place.root / "pdf")
 
@@ -442,14 +551,21 @@ def test_a_disabled_skill_is_listed_but_neither_offered_nor_shown(place: Place) 
 
     assert [] == library.skills()
     assert ("hidden", f"disabled by the rule name = 'pdf' in {place.env['METIER_CONFIG']}") == (
-        cards(library)["pdf"].state, cards(library)["pdf"].reasons[0],
-    )  # fmt: skip
+        cards(library)["pdf"].state,
+        cards(library)["pdf"].reasons[0],
+    )
     with pytest.raises(metier.RefusedError) as refused:
         library.view("pdf")
-    assert ("disabled", "show it again with: metier enable pdf") == (refused.value.code, refused.value.hint)
+    assert ("disabled", "show it again with: metier enable pdf") == (
+        refused.value.code,
+        refused.value.hint,
+    )
 
 
-def test_a_skill_is_disabled_and_enabled_by_a_rule_in_the_users_file(place: Place) -> None:  # CX-38, CX-39
+@pytest.mark.rows("CX-38", "CX-39")
+def test_a_skill_is_disabled_and_enabled_by_a_rule_in_the_users_file(
+    place: Place,
+) -> None:
     place.configure("# mine\n")
     skill(place.root / "pdf")
     library = place.open()
@@ -464,5 +580,5 @@ def test_a_skill_is_disabled_and_enabled_by_a_rule_in_the_users_file(place: Plac
 
 def test_roots_given_by_hand_are_external(place: Place) -> None:
     assert (Root(str(place.root), "external", "", "--root", named=True),) == tuple(
-        root._replace(told_by="--root") for root in place.open().roots()
+        root._replace(told_by="--root") for root in place.open().context.catalogue.roots()
     )

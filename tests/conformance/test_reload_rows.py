@@ -10,11 +10,11 @@ from conformance.folders import Place, body, cards, file, names, skill, write
 from fakes.listener import Listener
 
 import metier
-from metier import reading
-from metier.watching import Watcher
+from metier.disclose import read
+from metier.discover.watch import Watcher
 
 if TYPE_CHECKING:
-    from metier.app import Library
+    from metier.library import Library
     from metier.model import Change
 
 CODE = "def run(task):\n    return task\n"
@@ -23,7 +23,8 @@ CODE = "def run(task):\n    return task\n"
 # --- ZE-5, ZE-6: bodies are lazy, a reload replaces everything
 
 
-def test_a_body_that_nobody_asks_for_is_never_opened_by_a_reload(place: Place) -> None:  # ZE-5
+@pytest.mark.rows("ZE-5")
+def test_a_body_that_nobody_asks_for_is_never_opened_by_a_reload(place: Place) -> None:
     skill(place.root / "pdf")
     library = place.open()
     library.reload()
@@ -35,7 +36,8 @@ def test_a_body_that_nobody_asks_for_is_never_opened_by_a_reload(place: Place) -
     assert (str(place.root / "huge"),) == change.added
 
 
-def test_an_unknown_name_is_not_found_after_a_reload_either(place: Place) -> None:  # ZE-5
+@pytest.mark.rows("ZE-5")
+def test_an_unknown_name_is_not_found_after_a_reload_either(place: Place) -> None:
     skill(place.root / "pdf")
     library = place.open()
     shutil.rmtree(place.root / "pdf")
@@ -45,26 +47,36 @@ def test_an_unknown_name_is_not_found_after_a_reload_either(place: Place) -> Non
         library.view("pdf")
 
 
-def test_a_reload_replaces_cards_bodies_and_files(place: Place) -> None:  # ZE-6
+@pytest.mark.rows("ZE-6")
+def test_a_reload_replaces_cards_bodies_and_files(place: Place) -> None:
     skill(place.root / "pdf", description="Old.", body="old\n", files={"references/a.md": "old"})
     library = place.open()
-    before = (cards(library)["pdf"].description, body(library, "pdf").content, file(library, "pdf", "references/a.md").content)
+    before = (
+        cards(library)["pdf"].description,
+        body(library, "pdf").content,
+        file(library, "pdf", "references/a.md").content,
+    )
 
     skill(place.root / "pdf", description="New.", body="new\n", files={"references/a.md": "new"})
     library.reload()
 
     assert ("Old.", "old\n", "old") == before
-    after = (cards(library)["pdf"].description, body(library, "pdf").content, file(library, "pdf", "references/a.md").content)
+    after = (
+        cards(library)["pdf"].description,
+        body(library, "pdf").content,
+        file(library, "pdf", "references/a.md").content,
+    )
     assert ("New.", "new\n", "new") == after
 
 
-def test_a_reload_takes_the_roots_as_they_are_now(place: Place) -> None:  # ZE-6
+@pytest.mark.rows("ZE-6")
+def test_a_reload_takes_the_roots_as_they_are_now(place: Place) -> None:
     place.configure("")
     library = place.scopes()
     library.skills()
     extra = skill(place.base / "extra" / "pdf")
 
-    watcher = Watcher(library, Listener())
+    watcher = Watcher(library.context, Listener())
     place.configure(f'external_dirs = ["{place.base}/extra"]\n')
     change = watcher.pump({place.env["METIER_CONFIG"]})
 
@@ -75,7 +87,10 @@ def test_a_reload_takes_the_roots_as_they_are_now(place: Place) -> None:  # ZE-6
 # --- HE-28: what a reload says, and what it leaves alone
 
 
-def test_a_reload_says_what_came_changed_and_went_and_how_many_are_as_they_were(place: Place) -> None:  # HE-28
+@pytest.mark.rows("HE-28")
+def test_a_reload_says_what_came_changed_and_went_and_how_many_are_as_they_were(
+    place: Place,
+) -> None:
     for name in ("stays", "changes", "goes"):
         skill(place.root / name)
     library = place.open()
@@ -92,7 +107,8 @@ def test_a_reload_says_what_came_changed_and_went_and_how_many_are_as_they_were(
     assert ((), (), (), 3) == library.reload()
 
 
-def test_a_reload_leaves_a_prompt_s_beginning_as_it_was(place: Place) -> None:  # HE-28
+@pytest.mark.rows("HE-28")
+def test_a_reload_leaves_a_prompt_s_beginning_as_it_was(place: Place) -> None:
     for name in ("alpha", "beta", "gamma"):
         skill(place.root / name)
     library = place.open()
@@ -108,7 +124,7 @@ def test_a_reload_leaves_a_prompt_s_beginning_as_it_was(place: Place) -> None:  
     assert library.catalogue(previous=again).text == again.text
 
 
-# --- ZE-38, decision 20: the watcher
+# --- ZE-38, MT-20: the watcher
 
 
 @pytest.fixture
@@ -116,10 +132,13 @@ def watched(place: Place) -> tuple[Library, Watcher, list[Change]]:
     skill(place.root / "pdf", files={"scripts/run.py": "print(1)\n"})
     skill(place.root / "csv")
     library, told = place.open(), list["Change"]()
-    return library, Watcher(library, told.append), told
+    return library, Watcher(library.context, told.append), told
 
 
-def test_one_event_tells_of_all_that_changed_in_a_moment(place: Place, watched: tuple[Library, Watcher, list[Change]]) -> None:  # ZE-38
+@pytest.mark.rows("ZE-38")
+def test_one_event_tells_of_all_that_changed_in_a_moment(
+    place: Place, watched: tuple[Library, Watcher, list[Change]]
+) -> None:
     _library, watcher, told = watched
     skill(place.root / "pdf", description="Another.")
     skill(place.root / "new")
@@ -129,7 +148,10 @@ def test_one_event_tells_of_all_that_changed_in_a_moment(place: Place, watched: 
     assert [((f"{place.root}/new",), (f"{place.root}/pdf",), (), 1)] == told
 
 
-def test_any_file_of_a_skill_counts_not_only_its_skill_md(place: Place, watched: tuple[Library, Watcher, list[Change]]) -> None:  # ZE-38, decision 20
+@pytest.mark.rows("ZE-38", "MT-20")
+def test_any_file_of_a_skill_counts_not_only_its_skill_md(
+    place: Place, watched: tuple[Library, Watcher, list[Change]]
+) -> None:
     _library, watcher, told = watched
     write(place.root / "pdf/scripts/run.py", "print(2)\n")
 
@@ -138,7 +160,10 @@ def test_any_file_of_a_skill_counts_not_only_its_skill_md(place: Place, watched:
     assert [(f"{place.root}/pdf",)] == [change.changed for change in told]
 
 
-def test_a_root_that_does_not_exist_is_no_error_and_seen_when_it_appears(place: Place) -> None:  # ZE-38
+@pytest.mark.rows("ZE-38")
+def test_a_root_that_does_not_exist_is_no_error_and_seen_when_it_appears(
+    place: Place,
+) -> None:
     listener = Listener()
     with place.open(place.base / "later") as library, library.watch(listener) as watcher:
         skill(place.base / "later" / "pdf")
@@ -147,7 +172,10 @@ def test_a_root_that_does_not_exist_is_no_error_and_seen_when_it_appears(place: 
         assert ("", ["pdf"]) == (watcher.trouble, names(library.skills()))
 
 
-def test_a_changed_skill_is_asked_about_again(place: Place, watched: tuple[Library, Watcher, list[Change]]) -> None:  # decision 20
+@pytest.mark.rows("MT-20")
+def test_a_changed_skill_is_asked_about_again(
+    place: Place, watched: tuple[Library, Watcher, list[Change]]
+) -> None:
     library, watcher, told = watched
     library.trust("pdf", "approve", reason="read it")
     approved = library.resolve("pdf").state
@@ -160,33 +188,43 @@ def test_a_changed_skill_is_asked_about_again(place: Place, watched: tuple[Libra
     assert told
 
 
-def test_a_snapshot_is_exchanged_whole(place: Place, watched: tuple[Library, Watcher, list[Change]]) -> None:  # decision 20
+@pytest.mark.rows("MT-20")
+def test_a_snapshot_is_exchanged_whole(
+    place: Place, watched: tuple[Library, Watcher, list[Change]]
+) -> None:
     library, watcher, _told = watched
-    old = library.contents()
+    old = library.context.catalogue.contents()
     shutil.rmtree(place.root / "csv")
 
     watcher.pump({f"{place.root}/csv"})
 
-    assert (["csv", "pdf"], ["pdf"]) == (sorted(names(old.cards)), names(library.contents().cards))
+    assert (["csv", "pdf"], ["pdf"]) == (
+        sorted(names(old.cards)),
+        names(library.context.catalogue.contents().cards),
+    )
 
 
-def test_a_second_activation_after_a_change_gives_the_new_body(place: Place, watched: tuple[Library, Watcher, list[Change]]) -> None:  # decision 20
+@pytest.mark.rows("MT-20")
+def test_a_second_activation_after_a_change_gives_the_new_body(
+    place: Place, watched: tuple[Library, Watcher, list[Change]]
+) -> None:
     library, watcher, _told = watched
-    first = [reading.load_for_model(library, "csv").already for _ in range(2)]
+    first = [read.load_for_model(library.context, "csv").already for _ in range(2)]
     skill(place.root / "csv", body="Otherwise.\n")
 
     watcher.pump({f"{place.root}/csv/SKILL.md"})
-    loaded = reading.load_for_model(library, "csv")
+    loaded = read.load_for_model(library.context, "csv")
 
     assert ([False, True], False) == (first, loaded.already)
     assert "Otherwise." in loaded.text
 
 
-def test_code_that_was_loaded_is_dropped_with_its_skill(place: Place) -> None:  # decision 20, CO-6
+@pytest.mark.rows("MT-20", "CO-6")
+def test_code_that_was_loaded_is_dropped_with_its_skill(place: Place) -> None:
     write(place.root / "tool.py", CODE)
     library, dropped = place.open(), list[str]()
-    library.dropped.append(lambda change: dropped.extend(change.changed))
-    watcher = Watcher(library, lambda _change: None)
+    library.context.on_change.append(lambda change: dropped.extend(change.changed))
+    watcher = Watcher(library.context, lambda _change: None)
     write(place.root / "tool.py", "X = 1\n" + CODE)
 
     watcher.pump({f"{place.root}/tool.py"})
@@ -197,24 +235,28 @@ def test_code_that_was_loaded_is_dropped_with_its_skill(place: Place) -> None:  
 # --- CO-6: manifest and configuration are read again with every look
 
 
-def test_decisions_and_configuration_are_read_again_with_every_look(place: Place) -> None:  # CO-6
+@pytest.mark.rows("CO-6")
+def test_decisions_and_configuration_are_read_again_with_every_look(place: Place) -> None:
     place.configure("")
     skill(place.root / "pdf")
     skill(place.root / "csv")
     library, told = place.open(), list["Change"]()
-    watcher = Watcher(library, told.append)
+    watcher = Watcher(library.context, told.append)
 
     with place.open() as other:
         other.trust("pdf", "block", reason="no")
-    watcher.pump({f"{library.data}/trust.json"})
+    watcher.pump({f"{library.context.data}/trust.json"})
     place.configure('[[skills.config]]\nname = "csv"\nenabled = false\n')
     watcher.pump({place.env["METIER_CONFIG"]})
 
     assert [(f"{place.root}/pdf",), (f"{place.root}/csv",)] == [change.changed for change in told]
-    assert {"pdf": "blocked", "csv": "hidden"} == {name: card.state for name, card in cards(library).items()}
+    assert {"pdf": "blocked", "csv": "hidden"} == {
+        name: card.state for name, card in cards(library).items()
+    }
 
 
-def test_the_triggers_of_a_code_skill_are_read_again(place: Place) -> None:  # CO-6
+@pytest.mark.rows("CO-6")
+def test_the_triggers_of_a_code_skill_are_read_again(place: Place) -> None:
     write(place.root / "tool.py", "SKILL_TRIGGERS = ['old']\n" + CODE)
     library = place.open()
     before = body(library, "tool").fields["triggers"]

@@ -12,16 +12,19 @@ from fakes.scripted import HELLO, kept, library_of
 
 from metier import tools
 from metier.errors import MetierError, RefusedError, SandboxError
-from metier.runs import HOME
+from metier.run.model import HOME
 from metier.standard.code import read_code
 
 KEY = "required_environment_variables: [STORM_KEY]\n"
 VALUE = "planted-91cd"
 
 
-def test_declared_variables_and_files_are_passed_into_the_run(tmp_path: Path) -> None:  # HE-5
+@pytest.mark.rows("HE-5")
+def test_declared_variables_and_files_are_passed_into_the_run(tmp_path: Path) -> None:
     write(tmp_path / "home" / "token.json", "token")
-    library = library_of(tmp_path, fields=f"{KEY}required_credential_files: [token.json]\n", env={"STORM_KEY": VALUE})
+    library = library_of(
+        tmp_path, fields=f"{KEY}required_credential_files: [token.json]\n", env={"STORM_KEY": VALUE}
+    )
 
     library.run("pdf")
 
@@ -32,11 +35,14 @@ def test_declared_variables_and_files_are_passed_into_the_run(tmp_path: Path) ->
     )
 
 
+@pytest.mark.rows("HE-5")
 @pytest.mark.parametrize(
     ("fields", "missing"),
     [(KEY, "STORM_KEY"), ("required_credential_files: [token.json]\n", "token.json")],
 )
-def test_what_is_missing_is_named_and_so_is_how_to_set_it_up(tmp_path: Path, fields: str, missing: str) -> None:  # HE-5
+def test_what_is_missing_is_named_and_so_is_how_to_set_it_up(
+    tmp_path: Path, fields: str, missing: str
+) -> None:
     library = library_of(tmp_path, fields=fields)
 
     with pytest.raises(RefusedError) as refused:
@@ -49,7 +55,8 @@ def test_what_is_missing_is_named_and_so_is_how_to_set_it_up(tmp_path: Path, fie
     )
 
 
-def test_a_model_runs_a_script_only_where_the_user_enabled_it(tmp_path: Path) -> None:  # HE-6
+@pytest.mark.rows("HE-6")
+def test_a_model_runs_a_script_only_where_the_user_enabled_it(tmp_path: Path) -> None:
     asked = {"name": "pdf", "script": "scripts/hello.py", "args": ["a b"]}
     (tmp_path / "off").mkdir()
     (tmp_path / "on").mkdir()
@@ -57,29 +64,39 @@ def test_a_model_runs_a_script_only_where_the_user_enabled_it(tmp_path: Path) ->
 
     refused, ran = (tools.call(library, "run_skill_script", asked) for library in (off, on))
 
-    assert ("no-runner", []) == (refused["error"]["code"] if "error" in refused else refused.get("code"), kept(off).cages)
+    assert ("no-runner", []) == (
+        refused["error"]["code"] if "error" in refused else refused.get("code"),
+        kept(off).cages,
+    )
     assert (0, "hello\n", "a b") == (ran["exit_code"], ran["output"], kept(on).cages[0].command[-1])
 
 
-def test_a_run_is_lent_its_own_secrets_and_those_of_no_other_skill(tmp_path: Path) -> None:  # ZE-42
+@pytest.mark.rows("ZE-42")
+def test_a_run_is_lent_its_own_secrets_and_those_of_no_other_skill(tmp_path: Path) -> None:
     library = library_of(tmp_path, fields=KEY, env={"STORM_KEY": VALUE, "WIND_KEY": "other-91cd"})
-    skill(tmp_path / "home/.agents/skills/wind", fields="required_environment_variables: [WIND_KEY]\n", files=HELLO)
+    skill(
+        tmp_path / "home/.agents/skills/wind",
+        fields="required_environment_variables: [WIND_KEY]\n",
+        files=HELLO,
+    )
     library.reload()
 
     for name in ("pdf", "wind"):
         library.run(name)
 
-    lent = [{key: value for key, value in cage.environment if key.endswith("_KEY")} for cage in kept(library).cages]
+    lent = [
+        {key: value for key, value in cage.environment if key.endswith("_KEY")}
+        for cage in kept(library).cages
+    ]
     assert [{"STORM_KEY": VALUE}, {"WIND_KEY": "other-91cd"}] == lent
 
 
+@pytest.mark.rows("MT-15", "easily missed 11")
 def test_the_host_s_own_credentials_are_never_lent_whatever_a_skill_declares(
     tmp_path: Path,
-) -> None:  # decision 15, easily missed 11
+) -> None:
     names = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY")
-    fields = (
-        f"required_environment_variables: [{', '.join(names)}]\nrequired_credential_files: [/etc/shadow, ../x, .codex/auth.json]\n"
-    )
+    fields = f"required_environment_variables: [{', '.join(names)}]\nrequired_credential_files: [/etc/shadow, ../x, .codex/auth.json]\n"
     write(tmp_path / "home" / ".codex" / "auth.json", VALUE)
     write(tmp_path / "x", VALUE)
     library = library_of(tmp_path, fields=fields, env=dict.fromkeys(names, VALUE))
@@ -92,7 +109,8 @@ def test_the_host_s_own_credentials_are_never_lent_whatever_a_skill_declares(
     assert [] == [file.path for file in plan.files if file.there]
 
 
-def test_a_skill_that_changed_is_asked_about_again(tmp_path: Path) -> None:  # decision 20
+@pytest.mark.rows("MT-20")
+def test_a_skill_that_changed_is_asked_about_again(tmp_path: Path) -> None:
     library = library_of(tmp_path, level="community")
     library.trust("pdf", "approve", reason="read it")
     library.run("pdf")
@@ -102,11 +120,17 @@ def test_a_skill_that_changed_is_asked_about_again(tmp_path: Path) -> None:  # d
     with pytest.raises(MetierError) as refused:
         library.run("pdf")
 
-    assert (True, 1) == (refused.value.code in {"ask", "refused", "changed"}, len(kept(library).cages))
+    assert (True, 1) == (
+        refused.value.code in {"ask", "refused", "changed"},
+        len(kept(library).cages),
+    )
 
 
-def test_a_code_skill_that_changed_runs_as_it_is_now(tmp_path: Path) -> None:  # decision 20
-    library = code_library(tmp_path, {"up.py": "def run(task):\n    return 'old'\n"}, 'run.in_process = ["trusted"]\n')
+@pytest.mark.rows("MT-20")
+def test_a_code_skill_that_changed_runs_as_it_is_now(tmp_path: Path) -> None:
+    library = code_library(
+        tmp_path, {"up.py": "def run(task):\n    return 'old'\n"}, 'run.in_process = ["trusted"]\n'
+    )
     before = library.run("up", "x").result
     write(tmp_path / "home/.agents/skills/up.py", "def run(task):\n    return 'new'\n")
     library.reload()
@@ -114,7 +138,8 @@ def test_a_code_skill_that_changed_runs_as_it_is_now(tmp_path: Path) -> None:  #
     assert ("old", "new") == (before, library.run("up", "x").result)
 
 
-def test_what_a_skill_says_about_being_shown_to_agents_is_told_apart_three_ways() -> None:  # decision 21
+@pytest.mark.rows("MT-21")
+def test_what_a_skill_says_about_being_shown_to_agents_is_told_apart_three_ways() -> None:
     heads = ("SKILL_MCP_EXPOSE = True\n", "SKILL_MCP_EXPOSE = False\n", "")
 
     told = [read_code(f"{head}def run(task):\n    return task\n".encode(), "up") for head in heads]
@@ -122,9 +147,13 @@ def test_what_a_skill_says_about_being_shown_to_agents_is_told_apart_three_ways(
     assert [True, False, None] == [facts.expose for facts in told if facts]
 
 
-def test_where_no_sandbox_works_nothing_is_run(tmp_path: Path) -> None:  # decision 24
+@pytest.mark.rows("MT-24")
+def test_where_no_sandbox_works_nothing_is_run(tmp_path: Path) -> None:
     library = library_of(
-        tmp_path, box=KeptSandbox(error=SandboxError("bubblewrap is not installed", hint="apt install bubblewrap"))
+        tmp_path,
+        box=KeptSandbox(
+            error=SandboxError("bubblewrap is not installed", hint="apt install bubblewrap")
+        ),
     )
 
     with pytest.raises(SandboxError) as refused:
@@ -133,8 +162,11 @@ def test_where_no_sandbox_works_nothing_is_run(tmp_path: Path) -> None:  # decis
     assert "apt install bubblewrap" == refused.value.hint
 
 
+@pytest.mark.rows("MT-24")
 @pytest.mark.parametrize("config", ["", "run.allow_unsandboxed = false\n"])
-def test_a_run_without_a_sandbox_needs_the_setting_and_the_word(tmp_path: Path, config: str) -> None:  # decision 24
+def test_a_run_without_a_sandbox_needs_the_setting_and_the_word(
+    tmp_path: Path, config: str
+) -> None:
     library = library_of(tmp_path, config=config)
 
     with pytest.raises(RefusedError) as refused:
@@ -143,7 +175,8 @@ def test_a_run_without_a_sandbox_needs_the_setting_and_the_word(tmp_path: Path, 
     assert ("unsandboxed", []) == (refused.value.code, kept(library).cages)
 
 
-def test_the_setting_alone_takes_nobody_out_of_the_sandbox(tmp_path: Path) -> None:  # decision 24
+@pytest.mark.rows("MT-24")
+def test_the_setting_alone_takes_nobody_out_of_the_sandbox(tmp_path: Path) -> None:
     library = library_of(tmp_path, config="run.allow_unsandboxed = true\n")
 
     ran = library.run("pdf")

@@ -9,12 +9,12 @@ from conftest import Home
 from doors.upstream import DANGEROUS
 from fakes.workshop import PLAIN, Workshop, changed
 
-from metier.supply.merge.classify import classify
+from metier.supply.model import classify
 
 MINE, NEWER = changed(3, to="My line"), changed(18)
 
 
-# BE-13
+@pytest.mark.rows("BE-13")
 @pytest.mark.parametrize(
     ("base", "local", "upstream", "expected"),
     [
@@ -25,11 +25,13 @@ MINE, NEWER = changed(3, to="My line"), changed(18)
         ("a", "b", "c", "three_way"),
     ],
 )
-def test_an_update_is_classified_in_this_order(base: str, local: str, upstream: str, expected: str) -> None:
+def test_an_update_is_classified_in_this_order(
+    base: str, local: str, upstream: str, expected: str
+) -> None:
     assert expected == classify(base, local, upstream)
 
 
-# BE-13
+@pytest.mark.rows("BE-13")
 @pytest.mark.parametrize(
     ("mine", "theirs", "mode", "result"),
     [
@@ -39,7 +41,9 @@ def test_an_update_is_classified_in_this_order(base: str, local: str, upstream: 
         (MINE, NEWER, "three_way", MINE.replace("Line 18 ", "Newer line 18 ")),
     ],
 )
-def test_each_class_does_its_own(mine: str, theirs: str, mode: str | None, result: str, home: Home, tmp_path: Path) -> None:
+def test_each_class_does_its_own(
+    mine: str, theirs: str, mode: str | None, result: str, home: Home, tmp_path: Path
+) -> None:
     shop = Workshop(home, tmp_path)
     shop.add()
     shop.edit(mine)
@@ -52,6 +56,7 @@ def test_each_class_does_its_own(mine: str, theirs: str, mode: str | None, resul
 
 
 # HE-44: the three answers, and a fourth for what can have no newer version
+@pytest.mark.rows("HE-44")
 def test_every_skill_is_current_outdated_unavailable_or_fixed(home: Home, tmp_path: Path) -> None:
     shop = Workshop(home, tmp_path)
     shop.add("pdf", "ocr")
@@ -67,11 +72,16 @@ def test_every_skill_is_current_outdated_unavailable_or_fixed(home: Home, tmp_pa
     with shop.open() as m:
         found = {one.name: (one.state, bool(one.why)) for one in m.outdated()}
 
-    assert {"ocr": ("current", False), "pdf": ("outdated", False), "xls": ("unavailable", True)} == found
+    assert {
+        "ocr": ("current", False),
+        "pdf": ("outdated", False),
+        "xls": ("unavailable", True),
+    } == found
     assert before == shop.states()
 
 
 # HE-44: a skill that was locked to a commit is fixed
+@pytest.mark.rows("HE-44")
 def test_a_commit_has_no_newer_version(home: Home, tmp_path: Path) -> None:
     shop = Workshop(home, tmp_path)
     with shop.open() as m:
@@ -83,6 +93,7 @@ def test_a_commit_has_no_newer_version(home: Home, tmp_path: Path) -> None:
 
 
 # HE-44: there, an update overwrites local edits; here none of four updates does
+@pytest.mark.rows("HE-44")
 def test_no_update_overwrites_an_edit(home: Home, tmp_path: Path) -> None:
     shop = Workshop(home, tmp_path)
     shop.add()
@@ -97,7 +108,7 @@ def test_no_update_overwrites_an_edit(home: Home, tmp_path: Path) -> None:
     assert "notes of mine\n" == shop.file("references/mine.md").read_text()
 
 
-# decision 14
+@pytest.mark.rows("MT-14")
 def test_edits_are_merged_three_ways_everywhere(home: Home, tmp_path: Path) -> None:
     folder = tmp_path / "shared" / "pdf"
     folder.mkdir(parents=True)
@@ -113,9 +124,11 @@ def test_edits_are_merged_three_ways_everywhere(home: Home, tmp_path: Path) -> N
     assert MINE.replace("Line 18 ", "Newer line 18 ") == shop.file().read_text()
 
 
-# decision 14
+@pytest.mark.rows("MT-14")
 @pytest.mark.parametrize(("setting", "expected"), [("false", PLAIN), ("true", NEWER)])
-def test_a_fast_forward_applies_by_itself_only_if_configured(setting: str, expected: str, home: Home, tmp_path: Path) -> None:
+def test_a_fast_forward_applies_by_itself_only_if_configured(
+    setting: str, expected: str, home: Home, tmp_path: Path
+) -> None:
     shop = Workshop(home, tmp_path, f"[supply]\nfast_forward = {setting}\n")
     shop.add()
     shop.publish(NEWER)
@@ -126,18 +139,30 @@ def test_a_fast_forward_applies_by_itself_only_if_configured(setting: str, expec
     assert expected == shop.file().read_text()
 
 
-# decisions 5 and 14: the setting is a yes in advance to what is no worse and wants no more, and --yes is one to no more than that
+# MT-5 and MT-14: the setting is a yes in advance to what is no worse and wants no more, and --yes is one to no more than that
+@pytest.mark.rows("MT-5", "MT-14")
 @pytest.mark.parametrize("asked", [False, True])
 @pytest.mark.parametrize(
     ("files", "reason"),
     [
         ({"SKILL.md": NEWER.replace("---\n\n", "allowed-tools: Bash\n---\n\n", 1)}, "tool Bash"),
-        ({"scripts/more.py": "print(1)\n"}, "it wants more than what is in place: scripts in python"),
-        ({"scripts/fill.sh": "curl https://example.com/form\n"}, "it wants more than what is in place: uses the network"),
-        ({"SKILL.md": DANGEROUS.replace("name: bad", "name: pdf")}, "the scan calls it dangerous, and what is in place safe"),
+        (
+            {"scripts/more.py": "print(1)\n"},
+            "it asks for new permissions: scripts in python",
+        ),
+        (
+            {"scripts/fill.sh": "curl https://example.com/form\n"},
+            "it asks for new permissions: uses the network",
+        ),
+        (
+            {"SKILL.md": DANGEROUS.replace("name: bad", "name: pdf")},
+            "the scan calls it dangerous, and what is in place safe",
+        ),
     ],
 )
-def test_what_is_worse_or_wants_more_always_waits(files: dict[str, str | None], reason: str, asked: bool, home: Home, tmp_path: Path) -> None:
+def test_what_is_worse_or_wants_more_always_waits(
+    files: dict[str, str | None], reason: str, asked: bool, home: Home, tmp_path: Path
+) -> None:
     shop = Workshop(home, tmp_path, "[supply]\nfast_forward = true\n")
     shop.add()
     before = (shop.folder / "metier.lock").read_bytes()
@@ -151,7 +176,7 @@ def test_what_is_worse_or_wants_more_always_waits(files: dict[str, str | None], 
     assert (PLAIN, before) == (shop.file().read_text(), (shop.folder / "metier.lock").read_bytes())
 
 
-# decision 14
+@pytest.mark.rows("MT-14")
 def test_a_conflict_waits_for_a_person_and_is_kept_until_then(home: Home, tmp_path: Path) -> None:
     shop = Workshop(home, tmp_path)
     shop.add()

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import pty
+import re
+import select
+import struct
 import subprocess
 import sys
+import termios
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SOURCE = str(Path(metier.__file__).parent.parent)
-PATIENCE = 30
+PATIENCE = 120
 """Seconds after which a command counts as hanging. No test measures time; this only keeps a hang from being endless."""
 
 CANNOT = 77
@@ -54,7 +61,8 @@ class Answer(NamedTuple):
 
 def environment(env: Mapping[str, str]) -> dict[str, str]:
     """Give a whole environment in which this very source is run."""
-    return {"PYTHONPATH": SOURCE, "LC_ALL": "C.UTF-8", **env}
+    ours = {"METIER_SCAN_MODEL": "off", "METIER_BACKGROUND": "off"}
+    return {"PYTHONPATH": SOURCE, "LC_ALL": "C.UTF-8", **ours, **env}
 
 
 def python(
@@ -71,11 +79,19 @@ def python(
     limited = bool(memory or powerless or file_size is not None)
     # A process that may write only so much would leave half a file of bytecode behind, for all that come after it.
     env = {**env, "PYTHONDONTWRITEBYTECODE": "1"} if file_size is not None else env
-    command: Sequence[str] = [sys.executable, "-c", _LAUNCH, wish, *words] if limited else [sys.executable, *words]
+    command: Sequence[str] = (
+        [sys.executable, "-c", _LAUNCH, wish, *words] if limited else [sys.executable, *words]
+    )
     done = subprocess.run(
-        command, env=environment(env), cwd=cwd, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.PIPE,
-        timeout=PATIENCE, check=False,
-    )  # fmt: skip
+        command,
+        env=environment(env),
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        timeout=PATIENCE,
+        check=False,
+    )
     if powerless and done.returncode == CANNOT:
         pytest.skip("this machine does not let root give up its powers")
     return Answer(done.returncode, (done.stdout or b"").decode(), done.stderr.decode())
@@ -102,3 +118,113 @@ def document(answer: Answer) -> dict[str, Any]:
     found = json.loads(answer.out)
     assert isinstance(found, dict)
     return found
+
+
+def _uncoloured(text: str) -> str:
+    """Take away what makes colours and moves the cursor; what begins to erase the screen begins a line."""
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text.replace("\x1b[J", "\n"))
+
+
+class Screen(NamedTuple):
+    """What stands on a terminal after a command."""
+
+    code: int
+    text: str
+
+    @property
+    def lines(self) -> list[str]:
+        """Give the lines as people see them: without colours, and without what a meter took away."""
+        plain = _uncoloured(self.text)
+        return [line.rpartition("\r")[2] for line in plain.replace("\r\n", "\n").split("\n")]
+
+
+def on_screen(
+    env: Mapping[str, str],
+    *words: str,
+    columns: int = 80,
+    rows: int = 1000,
+    cwd: str | Path | None = None,
+) -> Screen:
+    """Run one command on a real terminal of so many columns."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "metier", *words],
+        env=environment({"TERM": "xterm", **env}),
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    parts = []
+    try:
+        while part := os.read(ours, 1 << 16):
+            parts.append(part)
+    except OSError:  # a terminal ends with an error, not with an empty read
+        pass
+    finally:
+        os.close(ours)
+        code = process.wait(timeout=PATIENCE)
+    return Screen(code, b"".join(parts).decode())
+
+
+class Session:
+    """A command that somebody has before them on a real terminal: it is waited for, and keys are pressed."""
+
+    def __init__(
+        self,
+        env: Mapping[str, str],
+        *words: str,
+        cwd: str | Path | None = None,
+        columns: int = 80,
+        rows: int = 24,
+        stdout: int | IO[bytes] | None = None,
+    ) -> None:
+        """Start it; with `stdout`, only its output goes elsewhere."""
+        self.ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "metier", *words],
+            env=environment({"TERM": "xterm", **env}),
+            cwd=cwd,
+            stdin=theirs,
+            stdout=theirs if stdout is None else stdout,
+            stderr=theirs,
+            start_new_session=True,
+        )
+        os.close(theirs)
+        self.text = ""
+        self._seen = 0
+
+    def _read(self) -> bool:
+        """Take what is there, once there is something; tell whether there may be more."""
+        if not select.select([self.ours], [], [], PATIENCE)[0]:
+            self.process.kill()
+            pytest.fail(f"nothing more came after: {self.text[-2000:]}")
+        try:
+            part = os.read(self.ours, 1 << 16)
+        except OSError:  # a terminal ends with an error, not with an empty read
+            return False
+        self.text += part.decode(errors="replace")
+        return bool(part)
+
+    def wait(self, text: str) -> Session:
+        """Go on when a text has come, in whatever colour, after all that was waited for before."""
+        while text not in (plain := _uncoloured(self.text))[self._seen :]:
+            if not self._read():
+                pytest.fail(f"{text!r} did not come: {self.text}")
+        self._seen = plain.index(text, self._seen) + len(text)
+        return self
+
+    def press(self, keys: bytes) -> Session:
+        """Press keys."""
+        os.write(self.ours, keys)
+        return self
+
+    def end(self) -> Screen:
+        """Wait until it ends; give all that was on the terminal."""
+        while self._read():
+            pass
+        os.close(self.ours)
+        return Screen(self.process.wait(timeout=PATIENCE), self.text)

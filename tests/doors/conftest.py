@@ -9,7 +9,7 @@ from doors.command import Answer
 from doors.upstream import Project, Upstream, text_of
 from fakes.steward import FakeSteward
 
-from metier import cli
+from metier.cli import main
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 def upstream(tmp_path: Path) -> Upstream:
     """Give a repository with one skill, `pdf`."""
     made = Upstream(tmp_path / "upstream")
-    made.commit({"skills/pdf/SKILL.md": text_of("pdf"), "skills/pdf/scripts/fill.sh": "echo filled\n"})
+    made.commit(
+        {"skills/pdf/SKILL.md": text_of("pdf"), "skills/pdf/scripts/fill.sh": "echo filled\n"}
+    )
     return made
 
 
@@ -44,7 +46,7 @@ def installed(project: Project, upstream: Upstream) -> Project:
 def steward(monkeypatch: pytest.MonkeyPatch) -> FakeSteward:
     """Give the library that commands in this process open: it answers about plugins and review as it is told."""
     made = FakeSteward()
-    monkeypatch.setattr(cli, "library", lambda _values: made)
+    monkeypatch.setattr(main, "library", lambda _values: made)
     return made
 
 
@@ -53,7 +55,7 @@ def here(capsys: pytest.CaptureFixture[str]) -> Callable[..., Answer]:
     """Give commands in this process."""
 
     def given(*words: str) -> Answer:
-        code = cli.main(list(words))
+        code = main.main(list(words))
         return Answer(code, *capsys.readouterr())
 
     return given

@@ -21,8 +21,16 @@ from mcp.client.streamable_http import streamable_http_client
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
-INITIALIZE = {"jsonrpc": "2.0", "id": 1, "method": "initialize",
-              "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}}  # fmt: skip
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
 OPENS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
 
@@ -32,8 +40,15 @@ class Served:
     def __init__(self, env: dict[str, str], folder: Path, *words: str) -> None:
         """Start it, and wait until it says where it is."""
         command = [sys.executable, "-m", "metier", "mcp", *(words or ("--http", "127.0.0.1:0"))]
-        self.process = subprocess.Popen(command, env=environment(env), cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True)  # fmt: skip
+        self.process = subprocess.Popen(
+            command,
+            env=environment(env),
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         assert self.process.stderr is not None
         self.line = self.process.stderr.readline()
         found = re.search(r"http://\S+:(\d+)/mcp", self.line)
@@ -48,13 +63,24 @@ class Served:
         code = self.process.wait(PATIENCE)
         assert self.process.stdout is not None
         assert self.process.stderr is not None
-        return code, self.process.stdout.read(), self.process.stderr.read()  # it prints a line or two, which wait in the pipe
+        return (
+            code,
+            self.process.stdout.read(),
+            self.process.stderr.read(),
+        )  # it prints a line or two, which wait in the pipe
 
-    def post(self, body: bytes | dict[str, Any] = b"{}", **changed: str | None) -> tuple[int, dict[str, str], bytes]:
+    def post(
+        self, body: bytes | dict[str, Any] = b"{}", **changed: str | None
+    ) -> tuple[int, dict[str, str], bytes]:
         """Send one request, with headers changed or left out; give the status, the headers and the body of the answer."""
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        headers = {"Host": f"127.0.0.1:{self.port}", "Authorization": f"Bearer {self.token}", **OPENS,
-                   "Content-Length": str(len(data)), **{name.replace("_", "-"): value for name, value in changed.items()}}  # fmt: skip
+        headers = {
+            "Host": f"127.0.0.1:{self.port}",
+            "Authorization": f"Bearer {self.token}",
+            **OPENS,
+            "Content-Length": str(len(data)),
+            **{name.replace("_", "-"): value for name, value in changed.items()},
+        }
         line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         try:
             line.putrequest("POST", "/mcp", skip_host=True, skip_accept_encoding=True)
@@ -63,7 +89,15 @@ class Served:
                     line.putheader(name, value)
             line.endheaders(data)
             answer = line.getresponse()
-            return answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+            try:
+                told = answer.read()
+            except ConnectionResetError:  # it turned the request down before it had read all of it
+                told = b""
+            return (
+                answer.status,
+                {name.lower(): value for name, value in answer.getheaders()},
+                told,
+            )
         finally:
             line.close()
 
@@ -71,8 +105,12 @@ class Served:
     async def client(self, mode: Any, **options: Any) -> AsyncIterator[Client]:
         """Connect a client of the SDK."""
         async with (
-            httpx2.AsyncClient(headers={"Authorization": f"Bearer {self.token}"}, timeout=PATIENCE) as line,
-            Client(streamable_http_client(self.url, http_client=line), mode=mode, **options) as client,
+            httpx2.AsyncClient(
+                headers={"Authorization": f"Bearer {self.token}"}, timeout=PATIENCE
+            ) as line,
+            Client(
+                streamable_http_client(self.url, http_client=line), mode=mode, **options
+            ) as client,
         ):
             yield client
 

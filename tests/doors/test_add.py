@@ -26,7 +26,9 @@ def offered(tmp_path: Path, *names: str) -> str:
     """Write skills into a folder to add from."""
     for name in names:
         (tmp_path / "offer" / name).mkdir(parents=True)
-        (tmp_path / "offer" / name / "SKILL.md").write_text(DANGEROUS.replace("bad", name) if name.startswith("bad") else text_of(name))
+        (tmp_path / "offer" / name / "SKILL.md").write_text(
+            DANGEROUS.replace("bad", name) if name.startswith("bad") else text_of(name)
+        )
     return str(tmp_path / "offer")
 
 
@@ -34,40 +36,70 @@ def test_the_plan_is_shown_and_the_skill_is_installed(project: Project, upstream
     answer = project("add", upstream.url, "--yes")
 
     assert (0, "") == (answer.code, answer.err)
-    first, cost, verdict, *rest = answer.out.splitlines()
-    assert f"add pdf  {upstream.source} skills/pdf" in first
+    assert [
+        "1 to install",
+        f"from {upstream.source} at {upstream.head()[:10]}",
+        "to .agents/skills",
+        "",
+        "STATE    SKILL  VERDICT  WHY",
+        "install  pdf    safe     unverified source",
+        "",
+        "installed pdf: .agents/skills/pdf",
+    ] == answer.out.splitlines()
+    assert text_of("pdf") == project.file("pdf").read_text()
+    assert (project.folder / "metier.lock").is_file()
+
+
+def test_verbose_shows_everything_about_each_skill(project: Project, upstream: Upstream) -> None:
+    answer = project("add", upstream.url, "--yes", "--verbose")
+
+    assert (0, "") == (answer.code, answer.err)
+    summary, _gap, first, cost, verdict, *rest = answer.out.splitlines()
+    assert "1 to install" == summary
+    assert f"install pdf  {upstream.source} skills/pdf" in first
     assert upstream.head()[:10] in first
     assert "2 files, " in cost
     assert " tokens" in cost
     assert "safe 0/100, level community: allow" in verdict
     assert "  to .agents/skills/pdf (folder)" in rest
-    assert f"installed pdf: {project.folder}/.agents/skills/pdf" == rest[-1]
-    assert text_of("pdf") == project.file("pdf").read_text()
-    assert (project.folder / "metier.lock").is_file()
+    assert "installed pdf: .agents/skills/pdf" == rest[-1]
 
 
 def test_the_document_is_exactly_the_contract_s(project: Project, tmp_path: Path) -> None:
     answer = project("add", offered(tmp_path, "pdf"), "--yes", "--json")
 
     assert (0, "") == (answer.code, answer.err)
-    assert ["plan", "installed", "refused", "held", "notes"] == list(answer.json)
+    assert ["plan", "installed", "refused", "held", "notes", "dependencies"] == list(answer.json)
     assert ["add", "update", "remove", "conflicts"] == list(answer.json["plan"])
-    assert (["pdf"], ["pdf"]) == ([one["name"] for one in answer.json["plan"]["add"]], [one["name"] for one in answer.json["installed"]])
+    assert (["pdf"], ["pdf"]) == (
+        [one["name"] for one in answer.json["plan"]["add"]],
+        [one["name"] for one in answer.json["installed"]],
+    )
 
 
 @pytest.mark.parametrize("more", [[], ["--json"]])
-def test_a_dry_run_shows_the_plan_and_changes_nothing(more: list[str], project: Project, tmp_path: Path) -> None:
+def test_a_dry_run_shows_the_plan_and_changes_nothing(
+    more: list[str], project: Project, tmp_path: Path
+) -> None:
     answer = project("add", offered(tmp_path, "pdf"), "--dry-run", *more)
 
     assert (0, "") == (answer.code, answer.err)
     assert set() == project.left()
     if more:
-        assert ([], ["pdf"]) == (answer.json["installed"], [one["name"] for one in answer.json["plan"]["add"]])
+        assert ([], ["pdf"]) == (
+            answer.json["installed"],
+            [one["name"] for one in answer.json["plan"]["add"]],
+        )
     else:
-        assert (True, True) == (answer.out.startswith("add pdf "), answer.out.endswith("nothing was changed\n"))
+        assert (True, True) == (
+            answer.out.startswith("1 to install\n"),
+            answer.out.endswith("nothing was changed\n"),
+        )
 
 
-def test_without_a_terminal_it_needs_yes_and_changes_nothing(project: Project, tmp_path: Path) -> None:
+def test_without_a_terminal_it_needs_yes_and_changes_nothing(
+    project: Project, tmp_path: Path
+) -> None:
     answer = project("add", offered(tmp_path, "pdf"))
 
     said, hint = error_of(answer)
@@ -82,12 +114,20 @@ def test_a_document_never_asks(project: Project, tmp_path: Path) -> None:
     assert set() == project.left()
 
 
-@pytest.mark.parametrize(("reply", "code"), [(b"y\n", 0), (b"\n", 2), (b"no\n", 2)])
-def test_on_a_terminal_it_asks_after_showing_the_plan(reply: bytes, code: int, project: Project, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("reply", "code"), [(b"y\n", 0), (b"\n", 1), (b"no\n", 1)])
+def test_on_a_terminal_it_asks_after_showing_the_plan(
+    reply: bytes, code: int, project: Project, tmp_path: Path
+) -> None:
     source = offered(tmp_path, "ocr", "pdf")
     outside, inside = pty.openpty()
-    process = subprocess.Popen([sys.executable, "-m", "metier", "add", source, "--all"], cwd=project.folder, stdin=inside,
-                               stdout=subprocess.PIPE, stderr=inside, env=environment(project.home.env))  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, "-m", "metier", "add", source, "--all"],
+        cwd=project.folder,
+        stdin=inside,
+        stdout=subprocess.PIPE,
+        stderr=inside,
+        env=environment(project.home.env),
+    )
     os.close(inside)
     asked = b""
     while not asked.endswith(b"[y/N] "):
@@ -98,11 +138,14 @@ def test_on_a_terminal_it_asks_after_showing_the_plan(reply: bytes, code: int, p
     os.close(outside)
 
     assert asked.endswith(b"Install 2 skills? [y/N] ")
-    assert b"add ocr " in asked
+    assert b"2 to install\r\n" in asked
+    assert b"\r\ninstall  ocr    safe " in asked
     assert (code, code == 0) == (process.returncode, project.file("pdf").exists())
 
 
-def test_a_source_with_several_skills_lists_them_with_the_command_to_choose(project: Project, tmp_path: Path) -> None:
+def test_a_source_with_several_skills_lists_them_with_the_command_to_choose(
+    project: Project, tmp_path: Path
+) -> None:
     source = offered(tmp_path, "ocr", "pdf")
 
     answer, document = project("add", source), project("add", source, "--json")
@@ -110,25 +153,36 @@ def test_a_source_with_several_skills_lists_them_with_the_command_to_choose(proj
     assert (1, "") == (answer.code, answer.err)
     assert ["NAME", "PATH", "DESCRIPTION"] in [line.split() for line in answer.out.splitlines()]
     assert f"metier add {source} --skill ocr" in answer.out
-    assert (1, ["ocr", "pdf"]) == (document.code, [one["name"] for one in document.json["candidates"]])
+    assert (1, ["ocr", "pdf"]) == (
+        document.code,
+        [one["name"] for one in document.json["candidates"]],
+    )
     assert set() == project.left()
 
 
-def test_a_dangerous_skill_is_refused_with_its_findings_and_the_others_go_on(project: Project, tmp_path: Path) -> None:
+def test_a_dangerous_skill_is_refused_with_its_findings_and_the_others_go_on(
+    project: Project, tmp_path: Path
+) -> None:
     source = offered(tmp_path, "bad", "pdf")
 
     answer = project("add", source, "--all", "--yes")
     again = project("add", source, "--skill", "bad", "--force", "--yes", "--json")
+    whole = project("add", source, "--skill", "bad", "--dry-run", "-v")
 
     assert 1 == answer.code
-    assert "refused bad\n" in answer.out
-    assert ": SC" in answer.out.partition("refused bad")[2]
+    assert answer.out.startswith("1 to install, 1 refused: dangerous\n")
+    assert "\nrefused  bad    dangerous  tells the agent to set its instructions" in answer.out
+    assert "--accept-dangerous --reason TEXT\n" in answer.out
+    assert ": SC" not in answer.out
+    assert ": SC" in whole.out.partition("refused bad")[2]
     assert ["pdf"] == [path.name for path in (project.folder / ".agents" / "skills").iterdir()]
     assert (1, ["bad"]) == (again.code, [one["name"] for one in again.json["refused"]])
-    assert ["name", "reasons", "findings"] == list(again.json["refused"][0])
+    assert ["name", "reasons", "findings", "verdict", "score"] == list(again.json["refused"][0])
 
 
-def test_danger_is_accepted_only_by_name_and_with_a_reason(project: Project, tmp_path: Path) -> None:  # decision 5
+def test_danger_is_accepted_only_by_name_and_with_a_reason(
+    project: Project, tmp_path: Path
+) -> None:  # MT-5
     source = offered(tmp_path, "bad")
 
     unreasoned = project("add", source, "--accept-dangerous", "--yes")
@@ -140,7 +194,9 @@ def test_danger_is_accepted_only_by_name_and_with_a_reason(project: Project, tmp
 
 
 @pytest.mark.parametrize("words", [("--project", "--user"), ("--skill", "x", "--all")])
-def test_what_contradicts_itself_is_said_before_anything_is_fetched(words: tuple[str, ...], project: Project) -> None:
+def test_what_contradicts_itself_is_said_before_anything_is_fetched(
+    words: tuple[str, ...], project: Project
+) -> None:
     answer = project("add", "https://127.0.0.1:1/x.zip", *words)
 
     assert 2 == answer.code
@@ -172,14 +228,16 @@ def test_the_user_s_own_skills_are_in_the_home_folder(project: Project, tmp_path
     assert set() == project.left()
 
 
-def test_a_different_skill_of_that_name_is_not_overwritten(project: Project, tmp_path: Path) -> None:
+def test_a_different_skill_of_that_name_is_not_overwritten(
+    project: Project, tmp_path: Path
+) -> None:
     project.file("pdf").parent.mkdir(parents=True)
     project.file("pdf").write_text(text_of("pdf", "Mine.\n"))
 
     answer = project("add", offered(tmp_path, "pdf"), "--yes")
 
     assert (1, text_of("pdf", "Mine.\n")) == (answer.code, project.file("pdf").read_text())
-    assert "refused pdf\n" in answer.out
+    assert "refused  pdf    -        .agents/skills/pdf is a different skill" in answer.out
 
 
 def test_a_second_time_there_is_nothing_to_do(project: Project, tmp_path: Path) -> None:
@@ -188,13 +246,17 @@ def test_a_second_time_there_is_nothing_to_do(project: Project, tmp_path: Path) 
 
     answer = project("add", source, "--yes")
 
-    assert (0, "nothing to do\n", "") == answer
+    assert (0, "nothing to do\nnote: already current: pdf\n", "") == answer
 
 
-def test_what_a_stranger_wrote_does_not_speak_to_the_terminal(project: Project, tmp_path: Path) -> None:
+def test_what_a_stranger_wrote_does_not_speak_to_the_terminal(
+    project: Project, tmp_path: Path
+) -> None:
     for name in ("one", "two"):
         (tmp_path / "offer" / name).mkdir(parents=True)
-        (tmp_path / "offer" / name / "SKILL.md").write_text(f'---\nname: {name}\ndescription: "x\\e[2J\\u202e"\n---\n\nDo it.\n')
+        (tmp_path / "offer" / name / "SKILL.md").write_text(
+            f'---\nname: {name}\ndescription: "x\\e[2J\\u202e"\n---\n\nDo it.\n'
+        )
 
     answer = project("add", str(tmp_path / "offer"))
 
@@ -203,20 +265,33 @@ def test_what_a_stranger_wrote_does_not_speak_to_the_terminal(project: Project, 
 
 
 @pytest.mark.loopback
-def test_an_interrupted_fetch_ends_with_130_and_leaves_nothing(project: Project, tmp_path: Path) -> None:
+def test_an_interrupted_fetch_ends_with_130_and_leaves_nothing(
+    project: Project, tmp_path: Path
+) -> None:
     config = tmp_path / "metier.toml"
     env = environment({**project.home.env, "METIER_CONFIG": str(config)})
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(PATIENCE)
         port = server.getsockname()[1]
         config.write_text(f'[supply]\nprivate_hosts = ["127.0.0.1:{port}"]\n')
-        command = [sys.executable, "-m", "metier", "add", f"http://127.0.0.1:{port}/skill.zip", "--yes"]
+        command = [
+            sys.executable,
+            "-m",
+            "metier",
+            "add",
+            f"http://127.0.0.1:{port}/skill.zip",
+            "--yes",
+        ]
 
-        with subprocess.Popen(command, cwd=project.folder, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env) as process:
+        with subprocess.Popen(
+            command, cwd=project.folder, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=env
+        ) as process:
             connection, _who = server.accept()
             with connection:
                 connection.recv(4096)
-                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/zip\r\nContent-Length: 100000\r\n\r\nPK\x03\x04")
+                connection.sendall(
+                    b"HTTP/1.1 200 OK\r\nContent-Type: application/zip\r\nContent-Length: 100000\r\n\r\nPK\x03\x04"
+                )
                 time.sleep(0.2)  # so that it waits for more; nothing is measured
                 process.send_signal(signal.SIGINT)
                 _out, err = process.communicate(timeout=PATIENCE)
@@ -229,4 +304,14 @@ def test_its_help_shows_every_kind_of_source(home: Home) -> None:
     answer = run(home.env, "add", "--help")
 
     assert 0 == answer.code
-    assert all(word in answer.out for word in ("marketplace:", ".git#", "./folder", "skill.zip", "https://example.com", "--dry-run"))
+    assert all(
+        word in answer.out
+        for word in (
+            "marketplace:",
+            ".git#",
+            "./folder",
+            "skill.zip",
+            "https://example.com",
+            "--dry-run",
+        )
+    )

@@ -19,11 +19,11 @@ def lying(project: Project, body: str = "Mine.\n") -> str:
 
 
 def test_a_skill_on_disk_comes_under_the_lock_unchanged(project: Project) -> None:
-    folder = lying(project)
+    lying(project)
 
     answer = project("adopt", ".agents/skills/pdf")
 
-    assert (0, f"adopted pdf: {folder}\n", "") == answer
+    assert (0, "adopted pdf: .agents/skills/pdf\n", "") == answer
     assert text_of("pdf", "Mine.\n") == project.file("pdf").read_text()
     assert '"pdf"' in (project.folder / "metier.lock").read_text()
     assert 0 == project("sync", "--frozen").code
@@ -53,7 +53,7 @@ def test_a_second_time_is_refused(project: Project) -> None:
 
     answer = project("adopt", ".agents/skills/pdf")
 
-    assert (1, True) == (answer.code, "in the lock already" in error_of(answer)[0])
+    assert (1, True) == (answer.code, "already in the lock" in error_of(answer)[0])
 
 
 def test_a_folder_that_is_not_there_is_not_found(project: Project) -> None:

@@ -9,7 +9,7 @@ import pytest
 from doors.command import error_of, run
 
 import metier
-from metier.recording import record
+from metier.audit.log import record
 
 if TYPE_CHECKING:
     from conftest import Home
@@ -20,8 +20,19 @@ def log(home: Home) -> Path:
     """Write three decisions down; give the file that holds them."""
     with metier.open(env=home.env) as m:
         for name, outcome in (("pdf", "approved"), ("bad", "blocked"), ("notes", "approved")):
-            record(m, "approve" if outcome == "approved" else "block", outcome, name=name, digest="sha256:1", reason=f"why {name}")
-    return next(path for path in (Path(home.env["METIER_HOME"]) / "audit").iterdir() if b"why pdf" in path.read_bytes())
+            record(
+                m.context,
+                "approve" if outcome == "approved" else "block",
+                outcome,
+                name=name,
+                digest="sha256:1",
+                reason=f"why {name}",
+            )
+    return next(
+        path
+        for path in (Path(home.env["METIER_HOME"]) / "audit").iterdir()
+        if b"why pdf" in path.read_bytes()
+    )
 
 
 def test_nothing_noted_down_is_said_and_is_no_fault(home: Home) -> None:
@@ -56,9 +67,15 @@ def test_a_log_as_it_was_written_is_proved(home: Home) -> None:
 
 
 @pytest.mark.parametrize("harm", ["edited", "deleted", "cut"])
-def test_a_log_that_somebody_changed_is_shown_with_exit_code_1(home: Home, log: Path, harm: str) -> None:
+def test_a_log_that_somebody_changed_is_shown_with_exit_code_1(
+    home: Home, log: Path, harm: str
+) -> None:
     lines = log.read_bytes().splitlines(keepends=True)
-    changed = {"edited": [lines[0].replace(b"why pdf", b"why not"), *lines[1:]], "deleted": [lines[0], *lines[2:]], "cut": lines[:-1]}
+    changed = {
+        "edited": [lines[0].replace(b"why pdf", b"why not"), *lines[1:]],
+        "deleted": [lines[0], *lines[2:]],
+        "cut": lines[:-1],
+    }
     log.write_bytes(b"".join(changed[harm]))
 
     answer = run(home.env, "audit", "verify", "--json")
@@ -70,15 +87,20 @@ def test_a_log_that_somebody_changed_is_shown_with_exit_code_1(home: Home, log: 
     assert "not as written" in text.out
 
 
+def test_audit_alone_shows_the_last_events(home: Home) -> None:
+    assert run(home.env, "audit", "tail").out == run(home.env, "audit").out
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("audit",), "metier audit needs tail|verify"),
-        (("audit", "show"), "metier audit cannot 'show'"),
+        (("audit", "show"), "unknown command 'metier audit show'"),
         (("audit", "tail", "--limit", "many"), "--limit cannot be 'many'"),
     ],
 )
-def test_what_is_put_wrongly_has_a_message_and_a_hint(home: Home, words: tuple[str, ...], message: str) -> None:
+def test_what_is_put_wrongly_has_a_message_and_a_hint(
+    home: Home, words: tuple[str, ...], message: str
+) -> None:
     answer = run(home.env, *words)
 
     said, hint = error_of(answer)

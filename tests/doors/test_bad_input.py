@@ -52,7 +52,7 @@ CONFIGS: dict[str, tuple[str | bytes, str, str]] = {
     "a typo in a table": ("[limits]\ndepth = 3\nfolder = 3\n", "unknown key 'limits.folder' at {path}:3", "'limits.folders'"),
     "a typo in a rule": ("[[skills.config]]\nnmae = 'x'\n", "unknown key 'skills.config.nmae' at {path}:2", "name"),
     "a typo in skills": ("[skills]\ndisable = ['x']\n", "unknown key 'skills.disable' at {path}:2", "'skills.disabled'"),
-    "nothing like a key": ("zzz = 1\n", "unknown key 'zzz' at {path}:1", "known keys: external_dirs"),
+    "nothing like a key": ("zzz = 1\n", "unknown key 'zzz' at {path}:1", "see all settings: metier config list --all"),
     "a wrong type": ("hide_unready = 'yes'\n", "'hide_unready' at {path}:1 must be true or false", "configuration"),
     "a wrong list": ("\nexternal_dirs = '~/x'\n", "'external_dirs' at {path}:2 must be a list of texts", "configuration"),
     "a wrong scope": ("precedence = ['usr']\n", "must be a list of scopes: project, user", "configuration"),
@@ -87,7 +87,10 @@ def test_a_mistake_in_the_configuration_is_json_when_json_was_asked_for(place: P
     answer = run(place.config("skils = 1\n"), "list", "--json", cwd=place.base / "project")
 
     assert (2, "") == (answer.code, answer.err)
-    assert ("config", "unknown key 'skils'") == (answer.json["code"], answer.json["message"].partition(" at ")[0])
+    assert ("config", "unknown key 'skils'") == (
+        answer.json["code"],
+        answer.json["message"].partition(" at ")[0],
+    )
 
 
 def test_a_mistake_in_the_configuration_is_an_exception_for_a_program(place: Place) -> None:
@@ -96,23 +99,48 @@ def test_a_mistake_in_the_configuration_is_an_exception_for_a_program(place: Pla
 
 
 def test_a_byte_order_mark_in_the_configuration_is_no_mistake_of_its_own(place: Place) -> None:
-    answer = run(place.config(b"\xef\xbb\xbfhide_unready = true\n"), "list", "--json", cwd=place.base / "project")
+    answer = run(
+        place.config(b"\xef\xbb\xbfhide_unready = true\n"),
+        "list",
+        "--json",
+        cwd=place.base / "project",
+    )
 
     # Editors on Windows write one. Taken or refused, it must not be a riddle.
     assert answer.code == 0 or "byte-order mark" in str(answer.json)
 
 
-def test_a_configuration_that_was_named_and_does_not_exist_is_an_error(place: Place) -> None:
-    answer = run({**place.env, "METIER_CONFIG": str(place.base / "missing.toml")}, "list", cwd=place.base / "project")
+def test_a_configuration_that_was_named_and_does_not_exist_yet_is_empty_until_something_is_set(
+    place: Place,
+) -> None:
+    config = place.base / "new" / "missing.toml"
+    env = {**place.env, "METIER_CONFIG": str(config)}
+    before = run(env, "list", "--json", cwd=place.base / "project")
+    name = before.json["skills"][0]["name"]
+
+    there = config.exists()
+    hidden = run(env, "disable", name, cwd=place.base / "project")
+    after = run(env, "list", "--json", cwd=place.base / "project")
+
+    assert (0, False, 0) == (before.code, there, hidden.code)
+    assert name in config.read_text(encoding="utf-8")
+    assert name not in [skill["name"] for skill in after.json["skills"]]
+
+
+def test_a_configuration_that_is_a_link_to_nothing_is_an_error(place: Place) -> None:
+    config = place.base / "link.toml"
+    config.symlink_to(place.base / "gone.toml")
+
+    answer = run({**place.env, "METIER_CONFIG": str(config)}, "list", cwd=place.base / "project")
 
     assert 2 == answer.code
-    said, told = error_of(answer)
-    assert f"METIER_CONFIG names {place.base}/missing.toml, which does not exist" == said
-    assert "METIER_CONFIG" in told
+    assert "METIER_CONFIG" in error_of(answer)[1]
 
 
 @pytest.mark.parametrize("kind", ["folder", "pipe", "unreadable"])
-def test_a_configuration_that_cannot_be_read_is_an_error_and_not_a_wait(kind: str, place: Place) -> None:
+def test_a_configuration_that_cannot_be_read_is_an_error_and_not_a_wait(
+    kind: str, place: Place
+) -> None:
     path = place.base / "odd.toml"
     if kind == "folder":
         path.mkdir()
@@ -121,7 +149,12 @@ def test_a_configuration_that_cannot_be_read_is_an_error_and_not_a_wait(kind: st
     else:
         path.touch(mode=0)
 
-    answer = run({**place.env, "METIER_CONFIG": str(path)}, "list", cwd=place.base / "project", powerless=True)
+    answer = run(
+        {**place.env, "METIER_CONFIG": str(path)},
+        "list",
+        cwd=place.base / "project",
+        powerless=True,
+    )
 
     assert 2 == answer.code
     assert str(path) in error_of(answer)[0]
@@ -137,7 +170,7 @@ def test_without_any_configuration_the_defaults_hold(place: Place) -> None:
 
 
 @pytest.mark.parametrize("text", [b"this is not TOML", b"\xff", b"a = " + b"[" * 50_000])
-def test_a_project_s_broken_file_is_a_warning(text: bytes, place: Place) -> None:  # decision 17
+def test_a_project_s_broken_file_is_a_warning(text: bytes, place: Place) -> None:  # MT-17
     (place.base / "project" / ".metier").mkdir()
     (place.base / "project" / ".metier" / "metier.toml").write_bytes(text)
 
@@ -158,7 +191,9 @@ def test_a_project_that_asks_for_more_is_told_so_and_gets_nothing(place: Place) 
 
     assert (0, ["fine", "mine"]) == (answer.code, names(answer))
     ignored = [row["message"] for row in answer.json["errors"] if row["code"] == "WK012"]
-    assert ["'external_dirs'", "'skills'", "'skils'", "limits above your own"] == sorted(text.removeprefix("Ignored: ").partition(";")[0] for text in ignored)
+    assert ["'external_dirs'", "'skills'", "'skils'", "limits above your own"] == sorted(
+        text.removeprefix("Ignored: ").partition(";")[0] for text in ignored
+    )
 
 
 # --- roots
@@ -175,20 +210,41 @@ def test_a_root_that_is_a_file_is_said_to_be_one(place: Place) -> None:
 
 
 def test_a_root_that_is_missing_is_said_to_be_missing(place: Place) -> None:
-    answer = run(place.env, "list", "--json", "--root", str(place.base / "missing"), "--root", str(place.root))
+    answer = run(
+        place.env,
+        "list",
+        "--json",
+        "--root",
+        str(place.base / "missing"),
+        "--root",
+        str(place.root),
+    )
     text = run(place.env, "list", "--root", str(place.base / "missing"))
 
     assert (1, ["fine"]) == (answer.code, names(answer))
-    assert [(str(place.base / "missing"), "WK009")] == [(row["path"], row["code"]) for row in answer.json["errors"]]
+    assert [(str(place.base / "missing"), "WK009")] == [
+        (row["path"], row["code"]) for row in answer.json["errors"]
+    ]
     assert "does not exist" in text.out + text.err
 
 
 @pytest.mark.parametrize("mode", [0o000, 0o100, 0o400])
-def test_a_root_that_cannot_be_read_is_said_to_be_unreadable(mode: int, place: Place, skill: Writer) -> None:
+def test_a_root_that_cannot_be_read_is_said_to_be_unreadable(
+    mode: int, place: Place, skill: Writer
+) -> None:
     skill("locked/secret")
     (place.base / "locked").chmod(mode)
 
-    answer = run(place.env, "list", "--json", "--root", str(place.base / "locked"), "--root", str(place.root), powerless=True)
+    answer = run(
+        place.env,
+        "list",
+        "--json",
+        "--root",
+        str(place.base / "locked"),
+        "--root",
+        str(place.root),
+        powerless=True,
+    )
     (place.base / "locked").chmod(0o755)
 
     # Named by hand and not readable is a "no", like missing: the others are listed all the same.
@@ -198,11 +254,15 @@ def test_a_root_that_cannot_be_read_is_said_to_be_unreadable(mode: int, place: P
     assert 1 == answer.code
 
 
-def test_a_folder_above_a_root_that_cannot_be_entered_is_no_riddle(place: Place, skill: Writer) -> None:
+def test_a_folder_above_a_root_that_cannot_be_entered_is_no_riddle(
+    place: Place, skill: Writer
+) -> None:
     skill("locked/root/secret")
     (place.base / "locked").chmod(0)
 
-    answer = run(place.env, "list", "--json", "--root", str(place.base / "locked" / "root"), powerless=True)
+    answer = run(
+        place.env, "list", "--json", "--root", str(place.base / "locked" / "root"), powerless=True
+    )
     (place.base / "locked").chmod(0o755)
 
     assert 1 == answer.code
@@ -232,8 +292,15 @@ def without_home(env: dict[str, str]) -> dict[str, str]:
     return {name: value for name, value in env.items() if name not in {"HOME", "METIER_HOME"}}
 
 
-def test_without_home_the_account_s_own_is_used_or_the_project_s_skills_remain(place: Place) -> None:
-    answer = run(without_home(place.env) | {"METIER_HOME": place.env["METIER_HOME"]}, "list", "--json", cwd=place.base / "project")
+def test_without_home_the_account_s_own_is_used_or_the_project_s_skills_remain(
+    place: Place,
+) -> None:
+    answer = run(
+        without_home(place.env) | {"METIER_HOME": place.env["METIER_HOME"]},
+        "list",
+        "--json",
+        cwd=place.base / "project",
+    )
 
     assert 0 == answer.code
     assert "fine" in names(answer)
@@ -241,7 +308,11 @@ def test_without_home_the_account_s_own_is_used_or_the_project_s_skills_remain(p
 
 @pytest.mark.parametrize("folder", ["/nonexistent/home", "relative/home", ""])
 def test_a_home_that_does_not_exist_costs_at_most_a_warning(folder: str, place: Place) -> None:
-    env = {**without_home(place.env), "HOME": folder, **({} if folder else {"XDG_DATA_HOME": str(place.base / "data")})}
+    env = {
+        **without_home(place.env),
+        "HOME": folder,
+        **({} if folder else {"XDG_DATA_HOME": str(place.base / "data")}),
+    }
 
     answer = run(env, "list", "--json", cwd=place.base / "project")
 
@@ -253,10 +324,14 @@ def test_a_home_that_does_not_exist_costs_at_most_a_warning(folder: str, place: 
     assert not (place.base / "project" / "relative").exists()
 
 
-def test_a_program_s_own_environment_is_not_mixed_with_the_process_s(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_s_own_environment_is_not_mixed_with_the_process_s(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", str(place.base / "home"))
 
-    with metier.open(env={"METIER_HOME": str(place.base / "data")}, cwd=place.base / "project") as library:
+    with metier.open(
+        env={"METIER_HOME": str(place.base / "data")}, cwd=place.base / "project"
+    ) as library:
         found = [card.name for card in library.skills()]
 
     # `env` replaces the environment wholly: the home of this process is not the home of that one.
@@ -267,19 +342,42 @@ def test_a_read_only_metier_home_costs_a_warning(place: Place) -> None:
     locked = place.base / "locked"
     locked.mkdir(mode=0o500)
 
-    answer = run({**place.env, "METIER_HOME": str(locked)}, "list", "--json", cwd=place.base / "project", powerless=True)
-    text = run({**place.env, "METIER_HOME": str(locked)}, "list", cwd=place.base / "project", powerless=True)
+    answer = run(
+        {**place.env, "METIER_HOME": str(locked)},
+        "list",
+        "--json",
+        cwd=place.base / "project",
+        powerless=True,
+    )
+    text = run(
+        {**place.env, "METIER_HOME": str(locked)},
+        "list",
+        cwd=place.base / "project",
+        powerless=True,
+    )
 
     assert (0, ["fine", "mine"]) == (answer.code, names(answer))
-    assert [f"warning: cannot write the index in {locked}/index: Permission denied"] == answer.err.splitlines() == text.err.splitlines()
+    assert (
+        [f"warning: cannot write the index in {locked}/index: Permission denied"]
+        == answer.err.splitlines()
+        == text.err.splitlines()
+    )
 
 
-@pytest.mark.parametrize("words", ["show fine", "why fine", "categories", "check .", "list --digests"])
+@pytest.mark.parametrize(
+    "words", ["show fine", "why fine", "categories", "check .", "list --digests"]
+)
 def test_a_read_only_metier_home_stops_no_command(words: str, place: Place) -> None:
     locked = place.base / "locked"
     locked.mkdir(mode=0o500)
 
-    answer = run({**place.env, "METIER_HOME": str(locked)}, *words.split(), "--json", cwd=place.base / "project", powerless=True)
+    answer = run(
+        {**place.env, "METIER_HOME": str(locked)},
+        *words.split(),
+        "--json",
+        cwd=place.base / "project",
+        powerless=True,
+    )
 
     assert 0 == answer.code
     assert "Traceback" not in answer.err
@@ -318,13 +416,21 @@ def test_a_new_skill_in_a_locked_folder_is_an_error(place: Place) -> None:
 
 
 @pytest.mark.parametrize("wish", [{"file_size": 0}, {"powerless": True}])
-def test_a_rule_that_cannot_be_written_leaves_the_file_as_it_was(wish: dict[str, int], place: Place) -> None:
+def test_a_rule_that_cannot_be_written_leaves_the_file_as_it_was(
+    wish: dict[str, int], place: Place
+) -> None:
     (place.base / "etc").mkdir()
     config = place.base / "etc" / "metier.toml"
     config.write_text("hide_unready = true\n")
     (place.base / "etc").chmod(0o500)
 
-    answer = run({**place.env, "METIER_CONFIG": str(config)}, "disable", "fine", cwd=place.base / "project", **wish)
+    answer = run(
+        {**place.env, "METIER_CONFIG": str(config)},
+        "disable",
+        "fine",
+        cwd=place.base / "project",
+        **wish,
+    )
     (place.base / "etc").chmod(0o700)
 
     assert 2 == answer.code
@@ -344,7 +450,7 @@ def test_a_skill_deleted_between_listing_and_reading_is_said_to_be_gone(place: P
         with pytest.raises(NotFoundError) as caught:
             library.view("fine")
 
-    assert f"{place.root}/fine/SKILL.md is gone since it was listed" == caught.value.message
+    assert f"{place.root}/fine/SKILL.md was deleted after it was listed" == caught.value.message
     assert (1, "list again to see what is there") == (caught.value.exit_code, caught.value.hint)
 
 

@@ -42,8 +42,16 @@ def test_on_a_terminal_it_has_colour(installed: Project) -> None:
     installed.edit("pdf", "Line 3 ", "My line 3 ")
     outside, inside = pty.openpty()
 
-    subprocess.run([sys.executable, "-m", "metier", "diff", "pdf"], cwd=installed.folder, stdin=subprocess.DEVNULL, stdout=inside,
-                   stderr=subprocess.PIPE, env=environment({**installed.home.env, "TERM": "xterm"}), check=True, timeout=PATIENCE)  # fmt: skip
+    subprocess.run(
+        [sys.executable, "-m", "metier", "diff", "pdf"],
+        cwd=installed.folder,
+        stdin=subprocess.DEVNULL,
+        stdout=inside,
+        stderr=subprocess.PIPE,
+        env=environment({**installed.home.env, "TERM": "xterm"}),
+        check=True,
+        timeout=PATIENCE,
+    )
     os.close(inside)
     shown = os.read(outside, 65536)
     os.close(outside)

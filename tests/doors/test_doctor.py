@@ -15,9 +15,9 @@ from fakes.mirrors import a_candidate, a_mirror
 from fakes.plugged import mirrored
 
 import metier
-from metier.cli import doctor_
+from metier.cli.commands import doctor
 from metier.discover.agents import AGENTS
-from metier.settings import Routing
+from metier.settings.model import FindSettings
 
 if TYPE_CHECKING:
     from conftest import Home, Writer
@@ -40,7 +40,9 @@ def agents_of(found: Any) -> dict[str, Any]:
     return {agent["id"]: agent for agent in found["agents"]}
 
 
-def test_the_library_gives_the_same_report_as_the_command(home: Home, project: Path, skill: Writer) -> None:
+def test_the_library_gives_the_same_report_as_the_command(
+    home: Home, project: Path, skill: Writer
+) -> None:
     skill("home/.agents/skills/pdf")
 
     with metier.open(env=home.env, cwd=project) as m:
@@ -65,12 +67,18 @@ def test_the_index_is_counted(home: Home, project: Path, skill: Writer) -> None:
     memory = report(home, project)["memory"]
 
     files = list(Path(home.env["METIER_HOME"], "index").iterdir())
-    assert (home.env["METIER_HOME"], True, True) == (memory["folder"], memory["exists"], memory["writable"])
+    assert (home.env["METIER_HOME"], True, True) == (
+        memory["folder"],
+        memory["exists"],
+        memory["writable"],
+    )
     assert 0 < memory["snapshots"] <= len(files)
     assert 0 < memory["bytes"] <= sum(path.stat().st_size for path in files)
 
 
-def test_a_folder_for_the_index_that_cannot_be_written_is_told(home: Home, project: Path, skill: Writer) -> None:
+def test_a_folder_for_the_index_that_cannot_be_written_is_told(
+    home: Home, project: Path, skill: Writer
+) -> None:
     skill("home/.agents/skills/pdf")
     state = Path(home.env["METIER_HOME"])
     state.mkdir()
@@ -85,7 +93,9 @@ def test_a_folder_for_the_index_that_cannot_be_written_is_told(home: Home, proje
     assert (False, 1) == (found["memory"]["writable"], found["skills"]["total"])
 
 
-def test_a_home_that_does_not_exist_ends_no_examination(home: Home, project: Path, tmp_path: Path) -> None:
+def test_a_home_that_does_not_exist_ends_no_examination(
+    home: Home, project: Path, tmp_path: Path
+) -> None:
     gone = {**home.env, "HOME": str(tmp_path / "gone")}
     del gone["METIER_HOME"]
 
@@ -102,7 +112,9 @@ def test_an_unknown_home_ends_no_examination(project: Path) -> None:
     assert (None, None, False) == (found.home, found.memory.folder, found.memory.writable)
 
 
-def test_each_layer_of_configuration_says_whether_it_was_found(home: Home, project: Path, tmp_path: Path) -> None:
+def test_each_layer_of_configuration_says_whether_it_was_found(
+    home: Home, project: Path, tmp_path: Path
+) -> None:
     config = tmp_path / "mine.toml"
     config.write_text("hide_unready = true\n")
 
@@ -114,7 +126,9 @@ def test_each_layer_of_configuration_says_whether_it_was_found(home: Home, proje
     assert (f"{project}/.metier/metier.toml", False) == found["project"]
 
 
-def test_a_configuration_that_cannot_be_read_is_an_error_with_its_place(home: Home, project: Path, tmp_path: Path) -> None:
+def test_a_configuration_that_cannot_be_read_is_an_error_with_its_place(
+    home: Home, project: Path, tmp_path: Path
+) -> None:
     config = tmp_path / "mine.toml"
     config.write_text("\nskils = 1\n")
 
@@ -125,7 +139,9 @@ def test_a_configuration_that_cannot_be_read_is_an_error_with_its_place(home: Ho
     assert "unknown key 'skils'" in message
 
 
-def test_the_project_names_the_marker_that_made_it_one(home: Home, project: Path, tmp_path: Path) -> None:
+def test_the_project_names_the_marker_that_made_it_one(
+    home: Home, project: Path, tmp_path: Path
+) -> None:
     below = project / "src"
     below.mkdir()
     bare = tmp_path / "bare"
@@ -135,7 +151,9 @@ def test_the_project_names_the_marker_that_made_it_one(home: Home, project: Path
     assert {"folder": str(bare), "marker": ""} == report(home, bare)["project"]
 
 
-def test_each_folder_says_scope_agent_who_named_it_and_what_it_holds(home: Home, project: Path, skill: Writer) -> None:
+def test_each_folder_says_scope_agent_who_named_it_and_what_it_holds(
+    home: Home, project: Path, skill: Writer
+) -> None:
     skill("project/.agents/skills/one")
     skill("project/.agents/skills/two")
     skill("home/.agents/skills/one")
@@ -143,20 +161,30 @@ def test_each_folder_says_scope_agent_who_named_it_and_what_it_holds(home: Home,
     roots = report(home, project)["roots"]
 
     found = {root["location"]: (root["scope"], root["skills"]) for root in roots}
-    assert {f"{project}/.agents/skills": ("project", 2), f"{home.path}/.agents/skills": ("user", 1)} == found
+    assert {
+        f"{project}/.agents/skills": ("project", 2),
+        f"{home.path}/.agents/skills": ("user", 1),
+    } == found
     assert all(root["told_by"] and root["links"] and root["stats"] for root in roots)
 
 
-def test_folders_given_by_hand_are_examined_alone(home: Home, project: Path, skill: Writer, tmp_path: Path) -> None:
+def test_folders_given_by_hand_are_examined_alone(
+    home: Home, project: Path, skill: Writer, tmp_path: Path
+) -> None:
     skill("home/.agents/skills/one")
     skill("mine/two")
 
     found = report(home, project, "--root", str(tmp_path / "mine"))
 
-    assert ([str(tmp_path / "mine")], {"external": 1}) == ([root["location"] for root in found["roots"]], found["skills"]["scopes"])
+    assert ([str(tmp_path / "mine")], {"external": 1}) == (
+        [root["location"] for root in found["roots"]],
+        found["skills"]["scopes"],
+    )
 
 
-def test_an_agent_is_found_by_its_folder_and_says_what_it_sees(home: Home, project: Path, skill: Writer) -> None:
+def test_an_agent_is_found_by_its_folder_and_says_what_it_sees(
+    home: Home, project: Path, skill: Writer
+) -> None:
     skill("home/.claude/skills/one")
     skill("project/.claude/skills/one")
     skill("project/.claude/skills/two")
@@ -165,12 +193,15 @@ def test_an_agent_is_found_by_its_folder_and_says_what_it_sees(home: Home, proje
     agents = agents_of(report(home, project))
 
     claude = agents["claude-code"]
-    assert (2, 1, 0) == (claude["skills"], claude["shadowed"], claude["invalid"])
+    assert (3, 0, 0) == (claude["skills"], claude["shadowed"], claude["invalid"])
+    assert (2, 0, 0) == (claude["same_name"], claude["left_out"], claude["cut"])
     assert ".claude" in claude["found_by"]
     assert "qwen-code" not in agents
 
 
-def test_an_agent_that_keeps_all_copies_says_how_many_share_a_name(home: Home, project: Path, skill: Writer) -> None:
+def test_an_agent_that_keeps_all_copies_says_how_many_share_a_name(
+    home: Home, project: Path, skill: Writer
+) -> None:
     (home.path / ".codex").mkdir()
     skill("home/.agents/skills/one")
     skill("project/.agents/skills/one")
@@ -185,14 +216,21 @@ def test_a_machine_without_agents_has_none(home: Home, project: Path) -> None:
     assert [] == report(home, project)["agents"]
 
 
-def test_a_shared_folder_alone_is_no_trace_of_any_agent(home: Home, project: Path, skill: Writer) -> None:
+def test_a_shared_folder_alone_is_no_trace_of_any_agent(
+    home: Home, project: Path, skill: Writer
+) -> None:
     skill("home/.agents/skills/one")
 
     assert [] == report(home, project)["agents"]
 
 
-def test_faults_are_counted_by_rule_and_the_gravest_are_named_first(home: Home, project: Path, skill: Writer) -> None:
-    skill("home/.agents/skills/loose", text="---\nname: loose\ndescription: Two: things.\n---\nDo it.\n")
+def test_faults_are_counted_by_rule_and_the_gravest_are_named_first(
+    home: Home, project: Path, skill: Writer
+) -> None:
+    skill(
+        "home/.agents/skills/loose",
+        text="---\nname: loose\ndescription: Two: things.\n---\nDo it.\n",
+    )
     skill("home/.agents/skills/torn", text="---\nname: torn\nno closing fence\n")
     skill("home/.agents/skills/good")
 
@@ -200,7 +238,9 @@ def test_faults_are_counted_by_rule_and_the_gravest_are_named_first(home: Home, 
 
     assert {"SK011": 1, "SK021": 1} == {code: skills["codes"][code] for code in ("SK011", "SK021")}
     assert {"visible": 2, "invalid": 1} == skills["states"]
-    assert [f"{home.path}/.agents/skills/torn", f"{home.path}/.agents/skills/loose"] == [one["skill"] for one in skills["faults"]]
+    assert [f"{home.path}/.agents/skills/torn", f"{home.path}/.agents/skills/loose"] == [
+        one["skill"] for one in skills["faults"]
+    ]
 
 
 def test_problems_with_folders_are_listed(home: Home, project: Path, skill: Writer) -> None:
@@ -209,11 +249,13 @@ def test_problems_with_folders_are_listed(home: Home, project: Path, skill: Writ
 
     answer = run(home.env, "doctor", cwd=project)
 
-    assert f"{home.path}/.agents/skills/lost: WK004" in answer.out
+    assert "~/.agents/skills/lost: WK004" in answer.out
     assert "Worth a look:" in answer.out
 
 
-def test_tools_that_are_missing_say_what_they_are_for(home: Home, project: Path, tmp_path: Path) -> None:
+def test_tools_that_are_missing_say_what_they_are_for(
+    home: Home, project: Path, tmp_path: Path
+) -> None:
     empty = tmp_path / "bin"
     empty.mkdir()
 
@@ -221,10 +263,14 @@ def test_tools_that_are_missing_say_what_they_are_for(home: Home, project: Path,
 
     assert ["git", "bubblewrap", "PyYAML"] == list(tools)
     assert (False, False) == (tools["git"]["found"], tools["bubblewrap"]["found"])
-    assert "not found: install bubblewrap; running scripts will need it" == tools["bubblewrap"]["note"]
+    assert (
+        "not found: install bubblewrap; running scripts will need it" == tools["bubblewrap"]["note"]
+    )
 
 
-def test_what_is_slow_is_measured_and_crowded_folders_are_named(home: Home, project: Path, skill: Writer) -> None:
+def test_what_is_slow_is_measured_and_crowded_folders_are_named(
+    home: Home, project: Path, skill: Writer
+) -> None:
     for number in range(120):
         skill(f"home/.agents/skills/skill-{number}")
 
@@ -247,10 +293,13 @@ def test_a_folder_that_costs_much_and_holds_no_skill_is_named(home: Home, projec
 
 def test_a_machine_without_a_sandbox_needs_attention(home: Home, project: Path) -> None:
     with metier.open(env=home.env, cwd=project) as m:
-        m.sandbox = KeptSandbox(working=False)
-        text = doctor_.text(m.doctor())
+        m.context.sandbox = KeptSandbox(working=False)
+        text = doctor.text(m.doctor())
 
-    assert (True, False) == ("Worth a look:\n  no script can be run" in text, "Nothing needs attention" in text)
+    assert (True, False) == (
+        "Worth a look:\n  no script can be run" in text,
+        "Nothing needs attention" in text,
+    )
 
 
 @pytest.mark.bubblewrap
@@ -262,7 +311,9 @@ def test_a_sound_machine_needs_no_attention(home: Home, project: Path, skill: Wr
     assert "Nothing needs attention." == answer.out.splitlines()[-1]
 
 
-def test_names_from_a_stranger_cannot_steer_the_terminal(home: Home, project: Path, skill: Writer) -> None:
+def test_names_from_a_stranger_cannot_steer_the_terminal(
+    home: Home, project: Path, skill: Writer
+) -> None:
     skill("home/.agents/skills/\x1b[2Jbad", text="---\nname: torn\n")
 
     assert "\x1b" not in run(home.env, "doctor", cwd=project).out
@@ -286,18 +337,27 @@ def test_secrets_are_counted_and_neither_named_nor_shown(home: Home, project: Pa
     folder = Path(home.env["METIER_HOME"], "secrets")
     folder.mkdir(parents=True, mode=0o700)
     (folder / "values.env").touch(mode=0o600)
-    (folder / "values.env").write_text("PLANTED_NAME=planted-value-5c1\nOTHER_KEY=planted-value-5c2\n")
+    (folder / "values.env").write_text(
+        "PLANTED_NAME=planted-value-5c1\nOTHER_KEY=planted-value-5c2\n"
+    )
 
     answer = run(home.env, "doctor", cwd=project)
     document = run(home.env, "doctor", "--json", cwd=project)
 
     secrets = document.json["secrets"]
-    assert (f"{folder}/values.env", 2, True, "") == (secrets["file"], secrets["in_file"], secrets["safe"], secrets["trouble"])
+    assert (f"{folder}/values.env", 2, True, "") == (
+        secrets["file"],
+        secrets["in_file"],
+        secrets["safe"],
+        secrets["trouble"],
+    )
     assert f"{folder}/values.env (2 names, for you alone)" in answer.out
     assert not any(word in answer.out + document.out for word in ("planted-value", "PLANTED_NAME"))
 
 
-def test_a_file_of_secrets_that_others_can_read_is_said_to_be_one(home: Home, project: Path) -> None:
+def test_a_file_of_secrets_that_others_can_read_is_said_to_be_one(
+    home: Home, project: Path
+) -> None:
     folder = Path(home.env["METIER_HOME"], "secrets")
     folder.mkdir(parents=True, mode=0o700)
     (folder / "values.env").write_text("OTHER_KEY=planted-value-5c2\n")
@@ -307,7 +367,10 @@ def test_a_file_of_secrets_that_others_can_read_is_said_to_be_one(home: Home, pr
     secrets = report(home, project)["secrets"]
 
     assert (False, 0) == (secrets["safe"], secrets["in_file"])
-    assert f"values.env can be read by others; it is left alone; chmod 600 {folder}/values.env" in secrets["trouble"]
+    assert (
+        f"values.env can be read by others; it is left alone; chmod 600 {folder}/values.env"
+        in secrets["trouble"]
+    )
     assert "secrets are not given to skills: their file is not safe" in answer.out
     assert "planted" not in answer.out
 
@@ -315,23 +378,33 @@ def test_a_file_of_secrets_that_others_can_read_is_said_to_be_one(home: Home, pr
 def test_the_keyring_is_named_or_it_is_said_why_there_is_none(home: Home, project: Path) -> None:
     none = report(home, project, PYTHON_KEYRING_BACKEND="keyring.backends.null.Keyring")["secrets"]
     fakes = f"{SOURCE}{os.pathsep}{Path(__file__).parent.parent / 'fakes'}"
-    one = report(home, project, PYTHON_KEYRING_BACKEND="file_ring.FileRing", PYTHONPATH=fakes)["secrets"]
+    one = report(home, project, PYTHON_KEYRING_BACKEND="file_ring.FileRing", PYTHONPATH=fakes)[
+        "secrets"
+    ]
 
-    assert ("", True) == (none["keyring"], none["no_keyring"].startswith("there is no keyring to use here: "))
+    assert ("", True) == (
+        none["keyring"],
+        none["no_keyring"].startswith("there is no keyring to use here: "),
+    )
     assert (True, "") == ("FileRing" in one["keyring"], one["no_keyring"])
 
 
 def test_it_is_said_how_changes_would_be_heard_of(home: Home, project: Path, skill: Writer) -> None:
     skill("home/.agents/skills/good")
 
-    told, polled = report(home, project)["watching"], report(home, project, WATCHFILES_FORCE_POLLING="1")["watching"]
+    told, polled = (
+        report(home, project)["watching"],
+        report(home, project, WATCHFILES_FORCE_POLLING="1")["watching"],
+    )
 
     assert {"mode": "polling", "reason": "WATCHFILES_FORCE_POLLING is set"} == polled
     assert told["mode"] in {"notices", "polling"}
     assert bool(told["reason"]) == (told["mode"] == "polling")
 
 
-def test_it_is_said_whether_uses_are_counted_and_what_was_set_aside(home: Home, project: Path, tmp_path: Path) -> None:
+def test_it_is_said_whether_uses_are_counted_and_what_was_set_aside(
+    home: Home, project: Path, tmp_path: Path
+) -> None:
     config = tmp_path / "mine.toml"
     config.write_text("usage = false\n")
     spoilt = Path(home.env["METIER_HOME"], "usage.db.spoilt-7")
@@ -342,7 +415,12 @@ def test_it_is_said_whether_uses_are_counted_and_what_was_set_aside(home: Home, 
     off = report(home, project, METIER_CONFIG=str(config))["counting"]
     answer = run(home.env, "doctor", cwd=project)
 
-    assert {"on": True, "file": f"{spoilt.parent}/usage.db", "trouble": "", "spoilt": [str(spoilt)]} == counting
+    assert {
+        "on": True,
+        "file": f"{spoilt.parent}/usage.db",
+        "trouble": "",
+        "spoilt": [str(spoilt)],
+    } == counting
     assert not off["on"]
     assert f"remove it with: rm {spoilt}*" in answer.out
     assert "counts that could not be read were set aside" in answer.out
@@ -351,7 +429,9 @@ def test_it_is_said_whether_uses_are_counted_and_what_was_set_aside(home: Home, 
 # --- what is searched
 
 
-def test_the_index_that_is_searched_is_counted_and_never_made(home: Home, project: Path, skill: Writer, tmp_path: Path) -> None:
+def test_the_index_that_is_searched_is_counted_and_never_made(
+    home: Home, project: Path, skill: Writer, tmp_path: Path
+) -> None:
     (tmp_path / "mine.toml").write_text('[route]\nvectors = "off"\n')
     home.env["METIER_CONFIG"] = str(tmp_path / "mine.toml")
     skill("home/.agents/skills/one")
@@ -374,51 +454,97 @@ def test_it_is_said_why_meaning_does_not_count(home: Home, project: Path, tmp_pa
     answer = run({**home.env, "METIER_CONFIG": str(config)}, "doctor", cwd=project)
     found = report(home, project, METIER_CONFIG=str(config))["searching"]
 
-    assert (False, "", 'route.vectors is "off"', 0) == (found["vectors"], found["model"], found["reason"], found["embedded"])
+    assert (False, "", 'route.vectors is "off"', 0) == (
+        found["vectors"],
+        found["model"],
+        found["reason"],
+        found["embedded"],
+    )
     assert 'does not count: route.vectors is "off"' in answer.out
     assert "none yet: the first 'metier find' makes it in " in answer.out
 
 
-def test_skills_without_vectors_are_counted_where_meaning_counts(home: Home, project: Path, skill: Writer) -> None:
+def test_skills_without_vectors_are_counted_where_meaning_counts(
+    home: Home, project: Path, skill: Writer
+) -> None:
     skill("home/.agents/skills/one")
     skill("home/.agents/skills/two")
     with metier.open(env=home.env, cwd=project) as m:
-        m.embedder, m.settings = GroupEmbedder(), m.settings._replace(route=Routing(vectors="off"))
+        m.context.embedder, m.context.settings = (
+            GroupEmbedder(),
+            m.context.settings._replace(route=FindSettings(vectors="off")),
+        )
         m.index()
-        m.settings = m.settings._replace(route=Routing(vectors="auto"))
+        m.context.settings = m.context.settings._replace(route=FindSettings(vectors="auto"))
         bare = m.doctor()
         m.index()
         whole = m.doctor().searching
 
     assert (True, 2, 0) == (bare.searching.vectors, bare.searching.skills, bare.searching.embedded)
-    assert "2 skills are found by their words alone: metier find --index" in doctor_.text(bare)
-    assert (m.embedder.name, 2) == (whole.model, whole.embedded)
+    assert "2 skills are found by their words alone: metier find --index" in doctor.text(bare)
+    one = bare._replace(searching=bare.searching._replace(skills=1))
+    assert "1 skill is found by its words alone: metier find --index" in doctor.text(one)
+    assert (m.context.embedder.name, 2) == (whole.model, whole.embedded)
+
+
+def test_one_skill_is_counted_as_one(home: Home, project: Path, skill: Writer) -> None:
+    skill("home/.agents/skills/one")
+    with metier.open(env=home.env, cwd=project) as m:
+        found = m.doctor()
+
+    one, two = (
+        doctor.text(
+            found._replace(
+                skills=found.skills._replace(
+                    states={"invalid": count}, readiness={"setup_needed": count}
+                )
+            )
+        )
+        for count in (1, 2)
+    )
+
+    assert "1 skill can't be read: " in one
+    assert "1 skill not ready: " in one
+    assert "2 skills not ready: " in two
 
 
 def test_an_engine_that_fails_ends_no_examination(home: Home, project: Path, skill: Writer) -> None:
     skill("home/.agents/skills/one")
 
     with metier.open(env=home.env, cwd=project) as m:
-        m.engine, m.embedder = Unplugged(), GroupEmbedder()
+        m.context.engine, m.context.embedder = Unplugged(), GroupEmbedder()
         found = m.doctor()
 
-    assert (None, 0, "the database is away") == (found.searching.folder, found.searching.skills, found.searching.trouble)
-    assert "the database is away" in doctor_.text(found)
+    assert (None, 0, "the database is away") == (
+        found.searching.folder,
+        found.searching.skills,
+        found.searching.trouble,
+    )
+    assert "the database is away" in doctor.text(found)
 
 
-def test_an_engine_of_a_host_that_holds_nothing_is_still_the_host_s(home: Home, project: Path, skill: Writer) -> None:
+def test_an_engine_of_a_host_that_holds_nothing_is_still_the_host_s(
+    home: Home, project: Path, skill: Writer
+) -> None:
     skill("home/.agents/skills/one")
 
     with metier.open(env=home.env, cwd=project) as m:
-        m.engine = DictEngine()
+        m.context.engine = DictEngine()
         found = m.doctor()
 
-    assert (None, True, 0, "") == (found.searching.folder, found.searching.host, found.searching.skills, found.searching.unwritable)
-    assert "0 of 1 skills, kept by a host" in doctor_.text(found)
+    assert (None, True, 0, "") == (
+        found.searching.folder,
+        found.searching.host,
+        found.searching.skills,
+        found.searching.unwritable,
+    )
+    assert "0 of 1 skill, kept by a host" in doctor.text(found)
 
 
 @pytest.mark.parametrize("harm", ["manifest", "parts"])
-def test_an_index_of_which_nothing_can_be_read_is_called_damaged(home: Home, project: Path, skill: Writer, tmp_path: Path, harm: str) -> None:
+def test_an_index_of_which_nothing_can_be_read_is_called_damaged(
+    home: Home, project: Path, skill: Writer, tmp_path: Path, harm: str
+) -> None:
     (tmp_path / "mine.toml").write_text('[route]\nvectors = "off"\n')
     home.env["METIER_CONFIG"] = str(tmp_path / "mine.toml")
     skill("home/.agents/skills/one")
@@ -433,14 +559,19 @@ def test_an_index_of_which_nothing_can_be_read_is_called_damaged(home: Home, pro
     found = run(home.env, "find", "one", "--json", cwd=project)
     after = report(home, project)["searching"]
 
-    assert (0, "damaged, or of another version; the next 'metier find' makes it anew") == (damaged["skills"], damaged["trouble"])
+    assert (0, "damaged, or of another version; the next metier find rebuilds it") == (
+        damaged["skills"],
+        damaged["trouble"],
+    )
     assert damaged["bytes"] > 0
     assert damaged["trouble"] in answer.out
     assert ["one"] == [hit["name"] for hit in found.json["hits"]]
     assert (1, "") == (after["skills"], after["trouble"])
 
 
-def test_an_index_that_holds_nothing_yet_is_not_damaged(home: Home, project: Path, skill: Writer) -> None:
+def test_an_index_that_holds_nothing_yet_is_not_damaged(
+    home: Home, project: Path, skill: Writer
+) -> None:
     run(home.env, "find", "--index", cwd=project)
     (home.path / ".agents/skills").mkdir(parents=True, exist_ok=True)
     run(home.env, "find", "--index", cwd=project)
@@ -452,7 +583,9 @@ def test_an_index_that_holds_nothing_yet_is_not_damaged(home: Home, project: Pat
     assert (0, "", "") == (found["skills"], found["trouble"], found["unwritable"])
 
 
-def test_a_place_in_which_no_index_can_be_made_is_worth_a_look(home: Home, project: Path, skill: Writer) -> None:
+def test_a_place_in_which_no_index_can_be_made_is_worth_a_look(
+    home: Home, project: Path, skill: Writer
+) -> None:
     skill("home/.agents/skills/one")
     route = Path(home.env["METIER_HOME"]) / "route"
     route.parent.mkdir(parents=True, exist_ok=True)
@@ -461,11 +594,18 @@ def test_a_place_in_which_no_index_can_be_made_is_worth_a_look(home: Home, proje
     found, answer = report(home, project)["searching"], run(home.env, "doctor", cwd=project)
 
     assert f"{route} is not a folder" == found["unwritable"]
-    assert f"cannot be kept, and is made anew for every question: {route} is not a folder" in answer.out
-    assert f"Worth a look:\n  what is searched cannot be kept: {route} is not a folder\n" in answer.out
+    assert (
+        f"cannot be kept, and is made anew for every question: {route} is not a folder"
+        in answer.out
+    )
+    assert (
+        f"Worth a look:\n  what is searched cannot be kept: {route} is not a folder\n" in answer.out
+    )
 
 
-def test_a_folder_that_nobody_may_write_to_is_worth_a_look(home: Home, project: Path, skill: Writer) -> None:
+def test_a_folder_that_nobody_may_write_to_is_worth_a_look(
+    home: Home, project: Path, skill: Writer
+) -> None:
     skill("home/.agents/skills/one")
     route = Path(home.env["METIER_HOME"]) / "route"
     route.mkdir(parents=True)
@@ -491,8 +631,8 @@ def test_plugins_and_what_waits_about_them_are_counted(home: Home, project: Path
         found = m.doctor()
 
     assert ((0, 0, 0, 0, ()), (1, 0, 0, 1, ())) == (bare.mirroring, found.mirroring)
-    assert "Plugins" not in doctor_.text(bare)
-    assert "what plugins changed waits for you, 1 in all: metier review list" in doctor_.text(found)
+    assert "Plugins" not in doctor.text(bare)
+    assert "what plugins changed waits for you, 1 in all: metier review list" in doctor.text(found)
 
 
 def test_what_is_noted_about_plugins_and_cannot_be_read_is_said(home: Home, project: Path) -> None:
@@ -504,4 +644,4 @@ def test_what_is_noted_about_plugins_and_cannot_be_read_is_said(home: Home, proj
 
     assert 1 == len(found.mirroring.trouble)
     assert str(file) in found.mirroring.trouble[0]
-    assert "what is noted about plugins cannot be read" in doctor_.text(found)
+    assert "what is noted about plugins cannot be read" in doctor.text(found)

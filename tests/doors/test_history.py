@@ -20,7 +20,9 @@ def test_every_state_that_a_skill_was_in_is_listed(installed: Project, upstream:
     head, newest, oldest, *_rest = text.out.splitlines()
     assert (0, "") == (text.code, text.err)
     assert ["REV", "WHEN", "WHAT", "COMMIT", "DIGEST"] == head.split()
-    assert (["2", "update"], ["1", "add"]) == tuple([line.split()[0], line.split()[3]] for line in (newest, oldest))
+    assert (["2", "update"], ["1", "add"]) == tuple(
+        [line.split()[0], line.split()[3]] for line in (newest, oldest)
+    )
     assert ["update", "add"] == [one["what"] for one in document.json["revisions"]]
 
 

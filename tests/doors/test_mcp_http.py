@@ -16,7 +16,7 @@ from doors.served import INITIALIZE, OPENS, Served, serving
 from fakes.connected import ask, until_new
 from mcp import Client, types
 
-from metier.mcp import gatekeeping
+from metier.mcp import http_access
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.loopback
 
 SKILL = "---\nname: {0}\ndescription: Folds {0} of any size. Use it to fold {0}.\n---\n\n# {0}\n\nFold the {0} twice.\n"
+
+
 class Skills(types.Result):
     """What `skills/list` answers."""
 
@@ -40,7 +42,13 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         folder = base / "home" / ".agents" / "skills" / name
         folder.mkdir(parents=True)
         (folder / "SKILL.md").write_text(SKILL.format(name))
-    env = {"HOME": str(base / "home"), "METIER_HOME": str(base / "metier-home"), "PATH": "/usr/bin:/bin"}
+    env = {
+        "HOME": str(base / "home"),
+        "METIER_HOME": str(base / "metier-home"),
+        "METIER_SCAN_MODEL": "off",
+        "METIER_BACKGROUND": "off",
+        "PATH": "/usr/bin:/bin",
+    }
     with serving(env, base) as made:
         yield made
 
@@ -54,7 +62,9 @@ def test_the_client_of_the_sdk_gets_the_whole_catalogue(mode: str, served: Serve
         tools = {tool.name for tool in (await client.list_tools()).tools}
         found = await client.call_tool("search_skills", {"query": "fold napkins", "limit": 5})
         loaded = await client.call_tool("load_skill", {"name": "napkins"})
-        answer = await client.session.send_request(types.Request[Any, str](method="skills/list", params=None), Skills)
+        answer = await client.session.send_request(
+            types.Request[Any, str](method="skills/list", params=None), Skills
+        )
 
         assert {"search_skills", "load_skill", "read_skill_file"} <= tools
         assert "napkins" in str(found.content)
@@ -70,7 +80,9 @@ def test_a_server_says_in_one_line_where_it_is_and_not_what_the_token_is(served:
     assert served.token not in served.line
 
 
-def test_each_session_keeps_the_revision_that_it_loaded_and_hears_of_the_new_one(served: Served) -> None:
+def test_each_session_keeps_the_revision_that_it_loaded_and_hears_of_the_new_one(
+    served: Served,
+) -> None:
     note = served.home / ".agents/skills/letters/note.md"
     note.write_text("old")
     told: list[str] = []
@@ -82,12 +94,18 @@ def test_each_session_keeps_the_revision_that_it_loaded_and_hears_of_the_new_one
     async def read(client: Client, who: str, *, load: bool) -> None:
         if load:
             await client.call_tool("load_skill", {"name": "letters"})
-        content = (await client.call_tool("read_skill_file", {"name": "letters", "path": "note.md"})).structured_content or {}
+        content = (
+            await client.call_tool("read_skill_file", {"name": "letters", "path": "note.md"})
+        ).structured_content or {}
         found[who].append("old" if "old" in content["content"] else "new")
 
     async def main() -> None:
         with anyio.fail_after(PATIENCE):
-            async with served.client("legacy", message_handler=hear) as first, served.client("legacy") as second, served.client("auto") as alone:
+            async with (
+                served.client("legacy", message_handler=hear) as first,
+                served.client("legacy") as second,
+                served.client("auto") as alone,
+            ):
                 for client, who in ((first, "first"), (second, "second"), (alone, "alone")):
                     await read(client, who, load=True)
                 before = await ask(second, "skills/get", uri="skill://letters/SKILL.md")
@@ -114,27 +132,38 @@ def test_a_session_that_there_is_not_is_not_found(served: Served) -> None:
 # --- those who may not
 
 
-@pytest.mark.parametrize(("changed", "status", "code"), [
-    ({"Authorization": None}, 401, "no-token"),
-    ({"Authorization": "Bearer " + "x" * 43}, 401, "no-token"),
-    ({"Origin": "http://evil.example"}, 403, "wrong-origin"),
-    ({"Origin": "null"}, 403, "wrong-origin"),
-    ({"Host": "evil.example"}, 421, "wrong-host"),
-    ({"Host": None}, 400, ""),
-    ({"Content_Type": "text/plain"}, 415, "media-type"),
-])  # fmt: skip
-def test_everybody_else_is_told_why_not_and_nothing_more(changed: dict[str, str | None], status: int, code: str, served: Served) -> None:
+@pytest.mark.parametrize(
+    ("changed", "status", "code"),
+    [
+        ({"Authorization": None}, 401, "no-token"),
+        ({"Authorization": "Bearer " + "x" * 43}, 401, "no-token"),
+        ({"Origin": "http://evil.example"}, 403, "wrong-origin"),
+        ({"Origin": "null"}, 403, "wrong-origin"),
+        ({"Host": "evil.example"}, 421, "wrong-host"),
+        ({"Host": None}, 400, ""),
+        ({"Content_Type": "text/plain"}, 415, "media-type"),
+    ],
+)
+def test_everybody_else_is_told_why_not_and_nothing_more(
+    changed: dict[str, str | None], status: int, code: str, served: Served
+) -> None:
     found, headers, body = served.post(INITIALIZE, **changed)
 
     assert status == found
     assert not [name for name in headers if name.startswith("access-control-")]
     assert served.token.encode() not in body
     if code:
-        assert ("application/problem+json", code, status) == (headers["content-type"], json.loads(body)["code"], json.loads(body)["status"])
+        assert ("application/problem+json", code, status) == (
+            headers["content-type"],
+            json.loads(body)["code"],
+            json.loads(body)["status"],
+        )
 
 
 def test_the_same_request_with_everything_right_opens_a_session(served: Served) -> None:
-    found, headers, body = served.post(INITIALIZE, Origin=f"http://localhost:{served.port}", Host=f"localhost:{served.port}")
+    found, headers, body = served.post(
+        INITIALIZE, Origin=f"http://localhost:{served.port}", Host=f"localhost:{served.port}"
+    )
 
     assert (200, True) == (found, bool(headers["mcp-session-id"]))
     assert b"metier" in body
@@ -143,15 +172,23 @@ def test_the_same_request_with_everything_right_opens_a_session(served: Served) 
 def test_a_preflight_of_a_page_gets_no_leave(served: Served) -> None:
     line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)
 
-    line.request("OPTIONS", "/mcp", headers={"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"})
+    line.request(
+        "OPTIONS",
+        "/mcp",
+        headers={"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"},
+    )
     answer = line.getresponse()
     line.close()
 
     assert 403 == answer.status
-    assert not [name for name, _value in answer.getheaders() if name.lower().startswith("access-control-")]
+    assert not [
+        name for name, _value in answer.getheaders() if name.lower().startswith("access-control-")
+    ]
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"jsonrpc": "2.0"}', b"[" * 100_000])
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"jsonrpc": "2.0"}', b"[" * 100_000]
+)
 def test_what_is_no_message_is_a_bad_request(body: bytes, served: Served) -> None:
     found, _headers, answer = served.post(body)
 
@@ -159,13 +196,19 @@ def test_what_is_no_message_is_a_bad_request(body: bytes, served: Served) -> Non
     assert b"Traceback" not in answer
 
 
-def test_a_body_that_is_too_long_is_refused_by_its_length_or_where_it_goes_on(served: Served) -> None:
+def test_a_body_that_is_too_long_is_refused_by_its_length_or_where_it_goes_on(
+    served: Served,
+) -> None:
     line = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)
     line.putrequest("POST", "/mcp")
-    for name, value in {"Authorization": f"Bearer {served.token}", **OPENS, "Transfer-Encoding": "chunked"}.items():
+    for name, value in {
+        "Authorization": f"Bearer {served.token}",
+        **OPENS,
+        "Transfer-Encoding": "chunked",
+    }.items():
         line.putheader(name, value)
     line.endheaders()
-    for _block in range(gatekeeping.MOST_BYTES // 65_536):
+    for _block in range(http_access.MAX_REQUEST_BYTES // 65_536):
         line.send(b"10000\r\n" + b"x" * 65_536 + b"\r\n")
 
     line.send(b"1\r\nx\r\n")  # one byte too many, and no end
@@ -173,7 +216,7 @@ def test_a_body_that_is_too_long_is_refused_by_its_length_or_where_it_goes_on(se
     line.close()
 
     assert 413 == status
-    assert 413 == served.post(b"", Content_Length=str(gatekeeping.MOST_BYTES + 1))[0]
+    assert 413 == served.post(b"", Content_Length=str(http_access.MAX_REQUEST_BYTES + 1))[0]
 
 
 # --- where it listens, and how it ends
@@ -187,14 +230,28 @@ def test_nothing_beyond_this_machine_is_served_without_a_token(place: str, home:
     assert not (Path(home.env["METIER_HOME"]) / "mcp").exists()
 
 
-def test_with_a_token_of_ones_own_all_addresses_are_served_and_names_are_not(home: Home, tmp_path: Path) -> None:
+def test_with_a_token_of_ones_own_all_addresses_are_served_and_names_are_not(
+    home: Home, tmp_path: Path
+) -> None:
     file = tmp_path / "token"
     file.write_text("a-token-of-thirty-two-characters\n")
     file.chmod(0o600)
 
-    with serving(home.env, tmp_path, "--http", "0.0.0.0:0", "--token-file", "token", "--allow-host", "box.lan") as made:
+    with serving(
+        home.env,
+        tmp_path,
+        "--http",
+        "0.0.0.0:0",
+        "--token-file",
+        "token",
+        "--allow-host",
+        "box.lan",
+    ) as made:
         made.token = "a-token-of-thirty-two-characters"
-        by_address, by_name, by_another = (made.post(INITIALIZE, Host=f"{host}:{made.port}")[0] for host in ("192.0.2.7", "box.lan", "evil.example"))
+        by_address, by_name, by_another = (
+            made.post(INITIALIZE, Host=f"{host}:{made.port}")[0]
+            for host in ("192.0.2.7", "box.lan", "evil.example")
+        )
         _code, _out, err = made.stop()
 
     assert (200, 200, 421) == (by_address, by_name, by_another)
@@ -205,7 +262,9 @@ def test_a_token_that_others_can_read_is_refused(home: Home, tmp_path: Path) -> 
     (tmp_path / "token").write_text("a-token-of-thirty-two-characters\n")
     (tmp_path / "token").chmod(0o644)
 
-    answer = run(home.env, "mcp", "--http", "127.0.0.1:0", "--token-file", "token", "--json", cwd=tmp_path)
+    answer = run(
+        home.env, "mcp", "--http", "127.0.0.1:0", "--token-file", "token", "--json", cwd=tmp_path
+    )
 
     assert (1, "unsafe-store") == (answer.code, answer.json["code"])
     assert "thirty-two" not in answer.out
@@ -219,12 +278,21 @@ def test_a_port_that_is_taken_is_said(home: Home) -> None:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_cleanly_even_while_a_client_listens(how: int, home: Home, tmp_path: Path) -> None:
+def test_a_signal_ends_it_cleanly_even_while_a_client_listens(
+    how: int, home: Home, tmp_path: Path
+) -> None:
     with serving(home.env, tmp_path) as made:
         _found, headers, _body = made.post(INITIALIZE)
         line = http.client.HTTPConnection("127.0.0.1", made.port, timeout=PATIENCE)
-        line.request("GET", "/mcp", headers={"Authorization": f"Bearer {made.token}", "Accept": "text/event-stream",
-                                             "Mcp-Session-Id": headers["mcp-session-id"]})  # fmt: skip
+        line.request(
+            "GET",
+            "/mcp",
+            headers={
+                "Authorization": f"Bearer {made.token}",
+                "Accept": "text/event-stream",
+                "Mcp-Session-Id": headers["mcp-session-id"],
+            },
+        )
         listening = line.getresponse().status
         code, out, err = made.stop(how)
         line.close()

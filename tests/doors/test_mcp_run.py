@@ -21,7 +21,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 import metier
-from metier import vetting
+from metier.trust import approve
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -47,13 +47,21 @@ class Starter(NamedTuple):
 
     def stdio(self, seconds: int) -> StdioServerParameters:
         """Start it for one client."""
-        return StdioServerParameters(command=sys.executable, args=["-m", "metier", "mcp", "--root", str(self.folder / "skills")],
-                                     env=environment(self.env(seconds)), cwd=str(self.folder))  # fmt: skip
+        return StdioServerParameters(
+            command=sys.executable,
+            args=["-m", "metier", "mcp", "--root", str(self.folder / "skills")],
+            env=environment(self.env(seconds)),
+            cwd=str(self.folder),
+        )
 
     def noted(self) -> list[tuple[str, str]]:
         """Give what the audit log says of runs: who asked, and how each ended."""
         with metier.open(env=self.home.env, cwd=self.folder) as library:
-            return [(event["source"], event["outcome"]) for event in library.audit_tail() if event["event"] == "run"]
+            return [
+                (event["source"], event["outcome"])
+                for event in library.audit_tail()
+                if event["event"] == "run"
+            ]
 
 
 @pytest.fixture
@@ -65,7 +73,7 @@ def starter(home: Home, tmp_path: Path, skill: Writer) -> Starter:
         for file, text in SCRIPTS.items():
             (folder / file).write_text(text)
     with metier.open(env=home.env, cwd=tmp_path, roots=[str(tmp_path / "skills")]) as library:
-        vetting.trust(library, "known", "approve", reason="read it", level="trusted")
+        approve.trust(library.context, "known", "approve", reason="read it", level="trusted")
     return Starter(home, tmp_path)
 
 
@@ -82,7 +90,9 @@ def talk(server: StdioServerParameters, use: Callable[[Client], Awaitable[None]]
 
 async def ran(client: Client, name: str, script: str, *args: str) -> dict[str, Any]:
     """Have a script run; give the answer as data."""
-    answer = await client.call_tool("run_skill_script", {"name": name, "script": f"scripts/{script}", "args": list(args)})
+    answer = await client.call_tool(
+        "run_skill_script", {"name": name, "script": f"scripts/{script}", "args": list(args)}
+    )
     return {**(answer.structured_content or {}), "is_error": answer.is_error}
 
 
@@ -147,10 +157,14 @@ def call_of(mark: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_a_script_and_what_came_of_it_is_noted_down(how: int, starter: Starter) -> None:
+def test_a_signal_ends_a_script_and_what_came_of_it_is_noted_down(
+    how: int, starter: Starter
+) -> None:
     mark, server, pipe = uuid.uuid4().hex, starter.stdio(600), subprocess.PIPE
     command = [server.command, *server.args]
-    with subprocess.Popen(command, env=server.env, cwd=server.cwd, stdin=pipe, stdout=pipe, stderr=pipe, text=True) as process:
+    with subprocess.Popen(
+        command, env=server.env, cwd=server.cwd, stdin=pipe, stdout=pipe, stderr=pipe, text=True
+    ) as process:
         assert process.stdin is not None
         try:
             process.stdin.write(f"{json.dumps(INITIALIZE)}\n{json.dumps(call_of(mark))}\n")
@@ -169,8 +183,13 @@ def test_a_signal_ends_a_script_and_what_came_of_it_is_noted_down(how: int, star
 
 
 @pytest.mark.loopback
-def test_a_signal_ends_a_script_over_http_and_what_came_of_it_is_noted_down(starter: Starter) -> None:
-    mark, words = uuid.uuid4().hex, ("--http", "127.0.0.1:0", "--root", str(starter.folder / "skills"))
+def test_a_signal_ends_a_script_over_http_and_what_came_of_it_is_noted_down(
+    starter: Starter,
+) -> None:
+    mark, words = (
+        uuid.uuid4().hex,
+        ("--http", "127.0.0.1:0", "--root", str(starter.folder / "skills")),
+    )
     with serving(starter.env(600), starter.folder, *words) as made, ThreadPoolExecutor(1) as aside:
         _status, headers, _body = made.post(INITIALIZE)
         cut_off = aside.submit(made.post, call_of(mark), Mcp_Session_Id=headers["mcp-session-id"])

@@ -12,7 +12,10 @@ from doors.upstream import LINES, text_of
 if TYPE_CHECKING:
     from doors.upstream import Project, Upstream
 
-MINE, THEIRS = text_of("pdf", LINES.replace("Line 3 ", "My line 3 ")), text_of("pdf", LINES.replace("Line 3 ", "Their line 3 "))
+MINE, THEIRS = (
+    text_of("pdf", LINES.replace("Line 3 ", "My line 3 ")),
+    text_of("pdf", LINES.replace("Line 3 ", "Their line 3 ")),
+)
 
 
 @pytest.fixture
@@ -32,7 +35,10 @@ def test_a_held_update_is_shown_with_its_conflicts_its_desk_and_every_way_on(hel
     assert text.out.startswith("held pdf\n")
     assert "conflict in pdf: SKILL.md (base " in text.out
     assert f"it is laid out in {desk}\n" in text.out
-    assert all(f"metier merge pdf {way}" in text.out for way in ("--continue", "--ours", "--theirs", "--abort"))
+    assert all(
+        f"metier merge pdf {way}" in text.out
+        for way in ("--continue", "--ours", "--theirs", "--abort")
+    )
     assert ["SKILL.md"] == [one["path"] for one in document.json["conflicts"]]
     assert "My line 3 " in (desk / "SKILL.md").read_text()
     assert "Their line 3 " in (desk / "SKILL.md").read_text()
@@ -43,7 +49,7 @@ def test_a_held_update_is_shown_with_its_conflicts_its_desk_and_every_way_on(hel
 def test_a_side_settles_it(way: str, text: str, held: Project) -> None:
     answer = held("merge", "pdf", way)
 
-    assert (0, f"merged pdf: {held.file('pdf').parent}\n", "") == answer
+    assert (0, "merged pdf: .agents/skills/pdf\n", "") == answer
     assert text == held.file("pdf").read_text()
     assert (0, "nothing to do\n") == held("update", "--yes")[:2]
 
@@ -57,7 +63,10 @@ def test_markers_that_still_stand_are_named_and_an_edited_desk_is_applied(held: 
 
     said, hint = error_of(early)
     assert (1, True, True) == (early.code, "SKILL.md:" in said, "--continue" in hint)
-    assert (0, MINE.replace("My line 3 ", "Our line 3 ")) == (done.code, held.file("pdf").read_text())
+    assert (0, MINE.replace("My line 3 ", "Our line 3 ")) == (
+        done.code,
+        held.file("pdf").read_text(),
+    )
     assert not desk.exists()
 
 
@@ -78,4 +87,4 @@ def test_two_ways_contradict_each_other(held: Project) -> None:
 def test_where_nothing_waits_it_says_so(installed: Project) -> None:
     answer = installed("merge", "pdf")
 
-    assert (1, "no update of 'pdf' waits") == (answer.code, error_of(answer)[0])
+    assert (1, "no update of 'pdf' is waiting") == (answer.code, error_of(answer)[0])

@@ -27,7 +27,10 @@ def test_what_is_newer_upstream_is_in_the_table(installed: Project, upstream: Up
 def test_the_document_lists_the_same(installed: Project, upstream: Upstream) -> None:
     answer = installed("outdated", "--json")
 
-    assert (0, [("pdf", upstream.head())]) == (answer.code, [(one["name"], one["newest"]) for one in answer.json["skills"]])
+    assert (0, [("pdf", upstream.head())]) == (
+        answer.code,
+        [(one["name"], one["newest"]) for one in answer.json["skills"]],
+    )
 
 
 def test_where_nothing_is_installed_it_says_how_to_begin(project: Project) -> None:

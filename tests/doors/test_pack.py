@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from doors.command import error_of, run
+from fakes.leaked_keys import KEYS
 
-from metier.settings.tables import Supply
+from metier.settings.model import SupplySettings
 from metier.standard.digest import TreeFile, tree_digest
-from metier.supplies import Request
-from metier.supply.archive.disk import ArchiveFetcher
+from metier.supply.io.archive import ArchiveFetcher
+from metier.supply.model import Request
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +37,9 @@ def pdf(skill: Writer) -> Path:
     return folder
 
 
-def test_an_archive_is_the_same_bytes_whenever_and_wherever_it_is_made(home: Home, pdf: Path) -> None:
+def test_an_archive_is_the_same_bytes_whenever_and_wherever_it_is_made(
+    home: Home, pdf: Path
+) -> None:
     first = run(home.env, "pack", "pdf", "--json", cwd=pdf.parent).json
     os.utime(pdf / "SKILL.md", (1, 1))
     (pdf / "SKILL.md").chmod(0o600)
@@ -60,11 +63,15 @@ def test_an_archive_is_what_others_and_metier_itself_read(home: Home, pdf: Path)
 
     with tarfile.open(packed["path"]) as archive:
         modes = {member.name: member.mode for member in archive.getmembers()}
-    tree = ArchiveFetcher(Supply()).open(Request("archive", packed["path"]))
+    tree = ArchiveFetcher(SupplySettings()).open(Request("archive", packed["path"]))
     files = []
-    for item, chunks in tree.contents([item for item in tree.items() if not item.path.endswith("/")]):
+    for item, chunks in tree.contents(
+        [item for item in tree.items() if not item.path.endswith("/")]
+    ):
         data = b"".join(chunks)
-        files.append(TreeFile(item.path, len(data), hashlib.sha256(data).digest(), item.mode == "exec"))
+        files.append(
+            TreeFile(item.path, len(data), hashlib.sha256(data).digest(), item.mode == "exec")
+        )
     tree.close()
 
     assert {"SKILL.md": 0o644, "scripts/run.sh": 0o755} == modes
@@ -88,8 +95,48 @@ def test_a_dangerous_skill_is_not_packed(home: Home, skill: Writer) -> None:
 
     answer = run(home.env, "pack", str(folder), "--json", cwd=folder.parent)
 
-    assert (1, "dangerous", True) == (answer.code, answer.json["code"], bool(answer.json["findings"]))
+    assert (1, "dangerous", True) == (
+        answer.code,
+        answer.json["code"],
+        bool(answer.json["findings"]),
+    )
     assert not (folder.parent / "bad.tar.gz").exists()
+
+
+def test_a_skill_that_holds_a_key_is_not_packed_and_the_key_is_not_shown(
+    home: Home, pdf: Path
+) -> None:
+    token = KEYS["GitHub"]
+    (pdf / "scripts" / "run.sh").write_text(f"#!/bin/sh\necho pdf\nTOKEN={token}\n")
+
+    told = run(home.env, "pack", "pdf", cwd=pdf.parent)
+    answer = run(home.env, "pack", "pdf", "--json", cwd=pdf.parent)
+
+    assert 1 == told.code
+    message, hint = error_of(told)
+    assert "'pdf' holds a key: scripts/run.sh:3 a GitHub token: ghp_… (40 characters)" == message
+    assert "environment variable" in hint
+    assert (1, "key") == (answer.code, answer.json["code"])
+    assert ["SC640"] == [one["rule"] for one in answer.json["findings"]]
+    assert token[:8] not in told.out + told.err + answer.out + answer.err
+    assert not (pdf.parent / "pdf.tar.gz").exists()
+
+
+def test_a_key_that_somebody_has_waived_is_packed(home: Home, pdf: Path) -> None:
+    (pdf / "scripts" / "run.sh").write_text(f"#!/bin/sh\nTOKEN={KEYS['GitHub']}\n")
+    (found,) = run(home.env, "pack", "pdf", "--json", cwd=pdf.parent).json["findings"]
+    config = home.path / ".config/metier/metier.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(
+        f'[[trust.waivers]]\nfingerprint = "{found["fingerprint"]}"\nreason = "revoked"\nexpires = 2999-01-01\n'
+    )
+
+    packed = run(home.env, "pack", "pdf", "--json", cwd=pdf.parent)
+    (pdf / "scripts" / "run.sh").write_text(f"#!/bin/sh\nTOKEN={KEYS['GitHub app']}\n")
+    other = run(home.env, "pack", "pdf", "--json", cwd=pdf.parent)
+
+    assert 0 == packed.code
+    assert (1, "key") == (other.code, other.json["code"])
 
 
 def test_links_and_odd_files_are_not_packed(home: Home, pdf: Path) -> None:
@@ -103,7 +150,9 @@ def test_links_and_odd_files_are_not_packed(home: Home, pdf: Path) -> None:
     device = run(home.env, "pack", "pdf", "--json", cwd=pdf.parent)
 
     assert [1, 1, 1] == [answer.code for answer in (link, pipe, device)]
-    assert ["unsafe-link", "unsafe-entry", "unsafe-path"] == [answer.json["code"] for answer in (link, pipe, device)]
+    assert ["unsafe-link", "unsafe-entry", "unsafe-path"] == [
+        answer.json["code"] for answer in (link, pipe, device)
+    ]
 
 
 def test_what_cannot_be_packed_is_said(home: Home, pdf: Path) -> None:
@@ -121,5 +170,5 @@ def test_an_archive_is_told_of_in_words(home: Home, pdf: Path) -> None:
     answer = run(home.env, "pack", "pdf", cwd=pdf.parent)
 
     assert (0, "") == (answer.code, answer.err)
-    assert answer.out.startswith(f"wrote {pdf.parent}/pdf.tar.gz: 2 files, ")
+    assert answer.out.startswith("wrote pdf.tar.gz: 2 files, ")
     assert "sha256:" in answer.out

@@ -17,7 +17,8 @@ def test_what_was_installed_is_taken_back_and_nothing_else(installed: Project) -
     answer = installed("remove", "pdf", "--yes")
 
     assert (0, "") == (answer.code, answer.err)
-    assert answer.out.startswith("remove pdf ")
+    assert answer.out.startswith("1 to remove\n")
+    assert "\nremove  pdf    -        from .agents/skills/pdf\n" in answer.out
     assert answer.out.endswith("removed pdf: .agents/skills/pdf\n")
     assert ["mine"] == [path.name for path in (installed.folder / ".agents" / "skills").iterdir()]
 
@@ -38,7 +39,11 @@ def test_a_dry_run_removes_nothing(more: list[str], installed: Project) -> None:
     answer = installed("remove", "pdf", "--dry-run", *more)
 
     assert (0, before) == (answer.code, installed.left())
-    assert ["pdf"] == [one["name"] for one in answer.json["plan"]["remove"]] if more else answer.out.endswith("nothing was changed\n")
+    assert (
+        ["pdf"] == [one["name"] for one in answer.json["plan"]["remove"]]
+        if more
+        else answer.out.endswith("nothing was changed\n")
+    )
 
 
 def test_an_edited_skill_is_refused_without_force(installed: Project) -> None:
@@ -50,7 +55,7 @@ def test_an_edited_skill_is_refused_without_force(installed: Project) -> None:
     forced = installed("remove", "pdf", "--yes", "--force")
 
     assert (1, 1, True, 0) == (plain.code, document.code, kept, forced.code)
-    assert "refused pdf\n" in plain.out
+    assert "refused  pdf    -        .agents/skills/pdf was edited" in plain.out
     assert ["pdf"] == [one["name"] for one in document.json["refused"]]
     assert not installed.file("pdf").exists()
 

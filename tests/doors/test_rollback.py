@@ -27,7 +27,8 @@ def test_the_revision_before_comes_back_and_can_be_undone(updated: Project) -> N
     again = updated("rollback", "pdf", "2", "--json")
 
     assert (0, "", 0) == (back.code, back.err, again.code)
-    assert f": {updated.file('pdf').parent}\n" in back.out
+    assert ": .agents/skills/pdf\n" in back.out
+    assert "pdf is at revision " in back.out
     assert "undo it with: metier rollback pdf" in back.out
     assert (text_of("pdf"), NEW) == (there, updated.file("pdf").read_text())
     assert ["pdf"] == [one["name"] for one in again.json["installed"]]

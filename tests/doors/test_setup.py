@@ -34,15 +34,29 @@ FIELDS = ["name", "readiness", "missing", "asks", "stored", "skipped", "refused"
 
 def fed(home: Home, given: str, *words: str) -> Answer:
     """Run a command with a text on its standard input."""
-    done = subprocess.run([sys.executable, "-m", "metier", *words], env=environment(home.env), cwd=home.path, input=given.encode(),
-                          capture_output=True, timeout=PATIENCE, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "metier", *words],
+        env=environment(home.env),
+        cwd=home.path,
+        input=given.encode(),
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
     return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def closed(home: Home, what: str, *words: str) -> Answer:
     """Run a command with a stream that is closed, or turned elsewhere."""
     command = ["/bin/sh", "-c", f'exec "$@" {what}', "sh", sys.executable, "-m", "metier", *words]
-    done = subprocess.run(command, env=environment(home.env), cwd=home.path, capture_output=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(
+        command,
+        env=environment(home.env),
+        cwd=home.path,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
     return Answer(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
@@ -52,8 +66,15 @@ class Terminal:
     def __init__(self, home: Home, *words: str) -> None:
         """Start it."""
         self.outside, inside = pty.openpty()
-        self.process = subprocess.Popen([sys.executable, "-m", "metier", *words], cwd=home.path, stdin=inside, stdout=inside,
-                                        stderr=inside, env=environment(home.env), start_new_session=True)  # fmt: skip
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "metier", *words],
+            cwd=home.path,
+            stdin=inside,
+            stdout=inside,
+            stderr=inside,
+            env=environment(home.env),
+            start_new_session=True,
+        )
         os.close(inside)
         self.seen = b""
 
@@ -79,7 +100,12 @@ def test_without_a_terminal_it_only_reports(home: Home, skill: Writer) -> None:
     told = fed(home, f"{VALUE}\n", "setup", "weather")
     document = run(home.env, "setup", "weather", "--skip", "--json", cwd=home.path)
 
-    assert (1, True) == (told.code, told.out.startswith("weather is setup_needed\n  missing env: STORM_KEY, WIND_KEY, OPENAI_API_KEY\n"))
+    assert (1, True) == (
+        told.code,
+        told.out.startswith(
+            "weather is setup_needed\n  missing env: STORM_KEY, WIND_KEY, OPENAI_API_KEY\n"
+        ),
+    )
     assert "never given: OPENAI_API_KEY" in told.out
     assert "next: metier setup weather on a terminal" in told.out
     assert (1, FIELDS) == (document.code, list(document.json)[: len(FIELDS)])
@@ -96,20 +122,34 @@ def test_lines_of_standard_input_answer_in_order(home: Home, skill: Writer) -> N
     second = fed(home, f"{VALUE}-2\n", "setup", "weather", "--stdin", "--json")
     third = run(home.env, "setup", "weather", cwd=home.path)
 
-    assert (1, ["STORM_KEY"], ["WIND_KEY"]) == (first.code, first.json["stored"], first.json["skipped"])
-    assert (0, ["WIND_KEY"], "available") == (second.code, second.json["stored"], second.json["readiness"])
+    assert (1, ["STORM_KEY"], ["WIND_KEY"]) == (
+        first.code,
+        first.json["stored"],
+        first.json["skipped"],
+    )
+    assert (0, ["WIND_KEY"], "available") == (
+        second.code,
+        second.json["stored"],
+        second.json["readiness"],
+    )
     assert (0, "weather is available\n") == (third.code, third.out)
     assert all(VALUE not in one.out + one.err for one in (first, second, third))
     kept = (home.path.parent / "metier-home" / "secrets" / "values.env").read_text()
     assert f'STORM_KEY="{VALUE}"\nWIND_KEY="{VALUE}-2"\n' == kept
 
 
-def test_a_line_that_will_not_do_is_not_shown_and_not_asked_for_again(home: Home, skill: Writer) -> None:
+def test_a_line_that_will_not_do_is_not_shown_and_not_asked_for_again(
+    home: Home, skill: Writer
+) -> None:
     skill("home/.agents/skills/weather", text=READY)
 
     answer = fed(home, f"{VALUE}\0\n{VALUE}\n", "setup", "weather", "--stdin", "--json")
 
-    assert (1, ["WIND_KEY"], ["STORM_KEY"]) == (answer.code, answer.json["stored"], answer.json["skipped"])
+    assert (1, ["WIND_KEY"], ["STORM_KEY"]) == (
+        answer.code,
+        answer.json["stored"],
+        answer.json["skipped"],
+    )
     assert VALUE not in answer.out + answer.err
 
 
@@ -129,7 +169,10 @@ def test_on_a_terminal_it_asks_without_echo_and_enter_skips(home: Home, skill: W
     assert VALUE.encode() not in terminal.seen
     assert b"\x1b[31m" not in terminal.seen
     assert b"kept: STORM_KEY" in terminal.seen
-    assert ["STORM_KEY"] == [one["name"] for one in run(home.env, "secrets", "list", "--json", cwd=home.path).json["secrets"]]
+    assert ["STORM_KEY"] == [
+        one["name"]
+        for one in run(home.env, "secrets", "list", "--json", cwd=home.path).json["secrets"]
+    ]
 
 
 def test_an_interruption_leaves_nothing_behind(home: Home, skill: Writer) -> None:
@@ -159,7 +202,11 @@ def test_a_blocked_skill_asks_for_nothing(home: Home, skill: Writer) -> None:
 
 @pytest.mark.parametrize(
     ("verb", "fields", "code", "told"),
-    [("block", "", "blocked", "blocked"), ("quarantine", "", "blocked", "quarantined"), ("", "platforms: [windows]\n", "unsupported", "windows")],
+    [
+        ("block", "", "blocked", "blocked"),
+        ("quarantine", "", "blocked", "quarantined"),
+        ("", "platforms: [windows]\n", "unsupported", "windows"),
+    ],
 )
 def test_a_skill_that_may_not_run_or_is_for_another_system_asks_for_nothing(
     verb: str, fields: str, code: str, told: str, home: Home, skill: Writer
@@ -177,28 +224,53 @@ def test_a_skill_that_may_not_run_or_is_for_another_system_asks_for_nothing(
 
 
 def test_why_a_skill_is_not_for_this_system_is_printed(home: Home, skill: Writer) -> None:
-    skill("home/.agents/skills/gated", text="---\nname: gated\ndescription: X.\nplatforms: [windows]\n---\nDo it.\n")
-    skill("home/.agents/skills/worded", text="---\nname: worded\ndescription: X.\ncompatibility: Windows only\n---\nDo it.\n")
+    skill(
+        "home/.agents/skills/gated",
+        text="---\nname: gated\ndescription: X.\nplatforms: [windows]\n---\nDo it.\n",
+    )
+    skill(
+        "home/.agents/skills/worded",
+        text="---\nname: worded\ndescription: X.\ncompatibility: Windows only\n---\nDo it.\n",
+    )
 
     gated, worded = (run(home.env, "setup", name, cwd=home.path) for name in ("gated", "worded"))
 
-    assert (1, "gated is unsupported\n  gate: platforms = windows, and this is linux\n") == (gated.code, gated.out)
-    assert (1, "worded is unsupported\n  it says that it is for windows, and this is linux\n") == (worded.code, worded.out)
+    assert (1, "gated is unsupported\n  gate: platforms = windows, and this is linux\n") == (
+        gated.code,
+        gated.out,
+    )
+    assert (1, "worded is unsupported\n  it says that it is for windows, and this is linux\n") == (
+        worded.code,
+        worded.out,
+    )
 
 
-def test_what_is_never_given_is_told_and_nothing_is_suggested(home: Home, skill: Writer) -> None:  # HE-20
-    skill("home/.agents/skills/weather", text=TEXT.replace("  - WIND_KEY\n", "").replace("name: STORM_KEY", "name: GROQ_API_KEY"))
+def test_what_is_never_given_is_told_and_nothing_is_suggested(
+    home: Home, skill: Writer
+) -> None:  # HE-20
+    skill(
+        "home/.agents/skills/weather",
+        text=TEXT.replace("  - WIND_KEY\n", "").replace("name: STORM_KEY", "name: GROQ_API_KEY"),
+    )
 
     told = run(home.env, "setup", "weather", cwd=home.path)
     why = run(home.env, "why", "weather", cwd=home.path)
 
     assert (1, False) == (told.code, "next:" in told.out)
-    assert "never given: GROQ_API_KEY; it belongs to the host's model provider" in told.out
-    assert "env GROQ_API_KEY, which is never given (it belongs to the host's model provider" in why.out
+    assert "never given: GROQ_API_KEY; it belongs to the agent's model provider" in told.out
+    assert (
+        "env GROQ_API_KEY, which is never given (it belongs to the agent's model provider"
+        in why.out
+    )
 
 
 def test_what_is_optional_is_asked_for_last_and_marked(home: Home, skill: Writer) -> None:
-    skill("home/.agents/skills/weather", text=READY.replace("  - WIND_KEY\n", "  - RAIN_KEY\n").replace("name: STORM_KEY", "optional: true\n    name: STORM_KEY"))
+    skill(
+        "home/.agents/skills/weather",
+        text=READY.replace("  - WIND_KEY\n", "  - RAIN_KEY\n").replace(
+            "name: STORM_KEY", "optional: true\n    name: STORM_KEY"
+        ),
+    )
     terminal = Terminal(home, "setup", "weather")
 
     terminal.until("RAIN_KEY (Enter skips): ")
@@ -222,12 +294,18 @@ def test_help_about_what_was_kept_is_not_printed_any_more(home: Home, skill: Wri
 
 
 @pytest.mark.parametrize(("words", "code"), [((), 1), (("--stdin",), 2), (("--skip",), 1)])
-def test_without_any_standard_input_it_reports_or_says_so(words: tuple[str, ...], code: int, home: Home, skill: Writer) -> None:
+def test_without_any_standard_input_it_reports_or_says_so(
+    words: tuple[str, ...], code: int, home: Home, skill: Writer
+) -> None:
     skill("home/.agents/skills/weather", text=READY)
 
     answer = closed(home, "<&-", "setup", "weather", *words)
 
-    assert (code, False, False) == (answer.code, "Traceback" in answer.err, "unexpected" in answer.err)
+    assert (code, False, False) == (
+        answer.code,
+        "Traceback" in answer.err,
+        "unexpected" in answer.err,
+    )
     assert ("on a terminal" in answer.out) == (code == 1)
 
 
@@ -239,7 +317,9 @@ def test_without_any_standard_error_it_reports(home: Home, skill: Writer) -> Non
     assert (1, True) == (answer.code, "on a terminal" in answer.out)
 
 
-def test_a_line_without_an_end_is_no_answer_and_nor_is_what_follows_it(home: Home, skill: Writer) -> None:
+def test_a_line_without_an_end_is_no_answer_and_nor_is_what_follows_it(
+    home: Home, skill: Writer
+) -> None:
     skill("home/.agents/skills/weather", text=READY)
 
     endless = closed(home, "< /dev/zero", "setup", "weather", "--stdin", "--json")
@@ -251,15 +331,24 @@ def test_a_line_without_an_end_is_no_answer_and_nor_is_what_follows_it(home: Hom
 
 @pytest.mark.parametrize(
     ("words", "code"),
-    [(("setup",), 2), (("setup", "absent"), 1), (("setup", "weather", "--stdin", "--skip"), 2), (("setup", "weather", "--store", "cloud"), 2)],
+    [
+        (("setup",), 2),
+        (("setup", "absent"), 1),
+        (("setup", "weather", "--stdin", "--skip"), 2),
+        (("setup", "weather", "--store", "cloud"), 2),
+    ],
 )
-def test_a_wrong_call_is_said_to_be_one(words: tuple[str, ...], code: int, home: Home, skill: Writer) -> None:
+def test_a_wrong_call_is_said_to_be_one(
+    words: tuple[str, ...], code: int, home: Home, skill: Writer
+) -> None:
     skill("home/.agents/skills/weather", text=READY)
 
     assert code == run(home.env, *words, cwd=home.path).code
 
 
-def test_what_is_kept_for_the_session_ends_with_the_command_and_it_says_so(home: Home, skill: Writer) -> None:
+def test_what_is_kept_for_the_session_ends_with_the_command_and_it_says_so(
+    home: Home, skill: Writer
+) -> None:
     skill("home/.agents/skills/weather", text=READY)
 
     answer = fed(home, f"{VALUE}\n{VALUE}\n", "setup", "weather", "--stdin", "--store", "session")

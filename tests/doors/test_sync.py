@@ -17,18 +17,26 @@ def test_nothing_to_do_is_well(installed: Project) -> None:
     text, document = installed("sync"), installed("sync", "--frozen", "--json")
 
     assert (0, "the disk matches the lock\n", "") == text
-    assert (0, {"ok": True, "changed": [], "drift": [], "notes": []}) == (document.code, document.json)
+    assert (0, {"ok": True, "changed": [], "drift": [], "notes": []}) == (
+        document.code,
+        document.json,
+    )
 
 
 @pytest.mark.parametrize("more", [[], ["--frozen"]])
-def test_a_missing_skill_is_restored_without_its_source(more: list[str], installed: Project, upstream: Upstream) -> None:
+def test_a_missing_skill_is_restored_without_its_source(
+    more: list[str], installed: Project, upstream: Upstream
+) -> None:
     shutil.rmtree(installed.file("pdf").parent)
     shutil.rmtree(upstream.folder)
 
     answer = installed("sync", *more)
 
     assert (0, "") == (answer.code, answer.err)
-    assert f"restored {installed.file('pdf').parent}\n" in answer.out
+    assert (
+        "the disk matches the lock: 1 skill restored\nrestored pdf: .agents/skills/pdf\n"
+        == answer.out
+    )
     assert text_of("pdf") == installed.file("pdf").read_text()
 
 
@@ -39,9 +47,13 @@ def test_frozen_an_edit_is_drift_and_is_left_alone(installed: Project) -> None:
     text, document = installed("sync", "--frozen"), installed("sync", "--frozen", "--json")
 
     assert (1, 1) == (text.code, document.code)
-    assert "drift " in text.out
-    assert "the disk does not match the lock: 1 difference\n" in text.out
-    assert (False, [], 1) == (document.json["ok"], document.json["changed"], len(document.json["drift"]))
+    assert "\ndrift " in text.out
+    assert text.out.startswith("the disk does not match the lock: 1 difference\n")
+    assert (False, [], 1) == (
+        document.json["ok"],
+        document.json["changed"],
+        len(document.json["drift"]),
+    )
     assert "My line 3 " in installed.file("pdf").read_text()
     assert lock == (installed.folder / "metier.lock").read_bytes()
 

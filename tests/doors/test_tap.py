@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
+    from conftest import Home
     from doors.upstream import Project, Upstream
+
+
+@pytest.fixture(autouse=True)
+def _no_default_taps(home: Home) -> None:
+    """Begin without those that are there by default."""
+    config = Path(home.path, ".config", "metier", "metier.toml")
+    config.parent.mkdir(parents=True)
+    config.write_text("[supply]\ndefault_taps = []\n")
 
 
 def test_a_tap_is_searched_and_names_are_found_in_it(project: Project, upstream: Upstream) -> None:
@@ -42,7 +52,9 @@ def test_a_folder_is_a_tap_from_every_place(project: Project, upstream: Upstream
         (("add", "https://me:secret@example.com/x.git"), "credentials"),
     ],
 )
-def test_what_is_no_tap_is_refused_and_nothing_is_written(project: Project, words: tuple[str, ...], code: str) -> None:
+def test_what_is_no_tap_is_refused_and_nothing_is_written(
+    project: Project, words: tuple[str, ...], code: str
+) -> None:
     answer = project("tap", *words, "--json")
 
     assert code == answer.json["code"]

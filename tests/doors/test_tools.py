@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)])
-def test_the_list_is_json_with_and_without_asking_for_it(home: Home, words: tuple[str, ...]) -> None:
+def test_the_list_is_json_with_and_without_asking_for_it(
+    home: Home, words: tuple[str, ...]
+) -> None:
     answer = run(home.env, "tools", *words)
 
     assert (0, "") == (answer.code, answer.err)
@@ -32,7 +34,10 @@ def test_only_the_tools_that_are_named(home: Home) -> None:
 
 
 def test_an_unknown_tool_is_a_wrong_call(home: Home) -> None:
-    plain, asked = run(home.env, "tools", "--only", "skill_veiw"), run(home.env, "tools", "--only", "skill_veiw", "--json")
+    plain, asked = (
+        run(home.env, "tools", "--only", "skill_veiw"),
+        run(home.env, "tools", "--only", "skill_veiw", "--json"),
+    )
 
     assert (2, 2) == (plain.code, asked.code)
     assert ("there is no tool named 'skill_veiw'", "did you mean skill_view?") == error_of(plain)

@@ -33,16 +33,30 @@ def test_a_shown_skill_is_counted_with_its_tokens(home: Home, skill: Writer) -> 
     found = run(home.env, "usage", "--json", "--root", root).json
 
     (used,) = found["skills"]
-    assert ("pdf", 2, 0, 0, 2 * tokens, "visible") == tuple(used[key] for key in ("name", "views", "loads", "runs", "tokens", "state"))
+    assert ("pdf", 2, 0, 0, 2 * tokens, "visible") == tuple(
+        used[key] for key in ("name", "views", "loads", "runs", "tokens", "state")
+    )
     assert [("pdf", 1.0)] == [(one["name"], one["share"]) for one in found["costly"]]
     assert ["other"] == [one["name"] for one in found["unused"]]
     assert ([], [], []) == (found["dead"], found["duplicates"], found["notes"])
-    assert ["NAME", "VIEWS", "LOADS", "RUNS", "FAILED", "TOKENS", "LAST", "USED", "PATH"] == text.splitlines()[0].split()
+    assert [
+        "NAME",
+        "VIEWS",
+        "LOADS",
+        "RUNS",
+        "FAILED",
+        "TOKENS",
+        "LAST",
+        "USED",
+        "PATH",
+    ] == text.splitlines()[0].split()
 
 
 def test_skills_that_say_nearly_the_same_are_named_together(home: Home, skill: Writer) -> None:
     skill("skills/pdf", description="Reads PDF files and fills in their forms.")
-    root = str(skill("skills/pdf-forms", description="Reads PDF files and fills in their forms!").parent)
+    root = str(
+        skill("skills/pdf-forms", description="Reads PDF files and fills in their forms!").parent
+    )
 
     answer = run(home.env, "usage", "--root", root)
     (pair,) = run(home.env, "usage", "--json", "--root", root).json["duplicates"]
@@ -52,7 +66,9 @@ def test_skills_that_say_nearly_the_same_are_named_together(home: Home, skill: W
     assert 0.6 <= pair["similarity"] <= 1
 
 
-def test_nothing_is_counted_when_the_configuration_says_so(home: Home, skill: Writer, tmp_path: Path) -> None:
+def test_nothing_is_counted_when_the_configuration_says_so(
+    home: Home, skill: Writer, tmp_path: Path
+) -> None:
     root = str(skill("skills/pdf").parent)
     (tmp_path / "metier.toml").write_text("usage = false\n")
     env = {**home.env, "METIER_CONFIG": str(tmp_path / "metier.toml")}
@@ -73,7 +89,11 @@ def test_days_are_a_whole_number(home: Home, days: str) -> None:
 
 
 def test_names_cannot_write_to_the_terminal(home: Home, skill: Writer) -> None:
-    root = str(skill("skills/odd", text='---\nname: "a\\e]0;owned\\ab"\ndescription: Reads.\n---\n\nx\n').parent)
+    root = str(
+        skill(
+            "skills/odd", text='---\nname: "a\\e]0;owned\\ab"\ndescription: Reads.\n---\n\nx\n'
+        ).parent
+    )
     run(home.env, "show", f"{root}/odd", "--root", root)
 
     answer = run(home.env, "usage", "--root", root)
@@ -81,7 +101,9 @@ def test_names_cannot_write_to_the_terminal(home: Home, skill: Writer) -> None:
     assert (0, False) == (answer.code, "\x1b" in answer.out + answer.err)
 
 
-def test_a_file_of_counts_that_another_process_holds_spoils_no_answer(home: Home, skill: Writer) -> None:
+def test_a_file_of_counts_that_another_process_holds_spoils_no_answer(
+    home: Home, skill: Writer
+) -> None:
     root = str(skill("skills/pdf").parent)
     usual = run(home.env, "show", "pdf", "--root", root)
     other = sqlite3.connect(f"{home.env['METIER_HOME']}/usage.db", isolation_level=None)
@@ -91,4 +113,7 @@ def test_a_file_of_counts_that_another_process_holds_spoils_no_answer(home: Home
 
     other.close()
     assert (0, usual.out) == (answer.code, answer.out)
-    assert [True] == [line.startswith("warning: uses of skills could not be written down: ") for line in answer.err.splitlines()]
+    assert [True] == [
+        line.startswith("warning: uses of skills could not be written down: ")
+        for line in answer.err.splitlines()
+    ]

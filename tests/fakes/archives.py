@@ -34,12 +34,21 @@ class Zipped(NamedTuple):
     local_method: int | None = None
 
 
-def raw_zip(*entries: Zipped, before: bytes = b"", after: bytes = b"", between: bytes = b"", count: int | None = None, note: bytes = b"") -> bytes:
+def raw_zip(
+    *entries: Zipped,
+    before: bytes = b"",
+    after: bytes = b"",
+    between: bytes = b"",
+    count: int | None = None,
+    note: bytes = b"",
+) -> bytes:
     """Write records one after another, as told."""
     body, listed = before, b""
     for entry in entries:
         squeezed = zlib.compressobj(9, wbits=-15)
-        packed = entry.data if entry.method == 0 else squeezed.compress(entry.data) + squeezed.flush()
+        packed = (
+            entry.data if entry.method == 0 else squeezed.compress(entry.data) + squeezed.flush()
+        )
         packed = packed if entry.packed is None else entry.packed
         crc = zlib.crc32(entry.data) if entry.said_crc is None else entry.said_crc
         size = len(entry.data) if entry.said_size is None else entry.said_size
@@ -48,12 +57,58 @@ def raw_zip(*entries: Zipped, before: bytes = b"", after: bytes = b"", between: 
         name = entry.name if entry.local_name is None else entry.local_name
         method = entry.method if entry.local_method is None else entry.local_method
         local_size = size if entry.local_size is None else entry.local_size
-        body += struct.pack("<4s5H3I2H", b"PK\x03\x04", 20, entry.flags, method, 0, 33, crc, small, local_size, len(name), 0) + name
+        body += (
+            struct.pack(
+                "<4s5H3I2H",
+                b"PK\x03\x04",
+                20,
+                entry.flags,
+                method,
+                0,
+                33,
+                crc,
+                small,
+                local_size,
+                len(name),
+                0,
+            )
+            + name
+        )
         body += packed + between
-        listed += struct.pack("<4s6H3I5H2I", b"PK\x01\x02", entry.system << 8 | 20, 20, entry.flags, entry.method, 0, 33, crc, small, size,
-                              len(entry.name), len(entry.extra), 0, 0, 0, entry.mode << 16, offset) + entry.name + entry.extra  # fmt: skip
+        listed += (
+            struct.pack(
+                "<4s6H3I5H2I",
+                b"PK\x01\x02",
+                entry.system << 8 | 20,
+                20,
+                entry.flags,
+                entry.method,
+                0,
+                33,
+                crc,
+                small,
+                size,
+                len(entry.name),
+                len(entry.extra),
+                0,
+                0,
+                0,
+                entry.mode << 16,
+                offset,
+            )
+            + entry.name
+            + entry.extra
+        )
     number = len(entries) if count is None else count
-    return body + listed + struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, number, number, len(listed), len(body), len(note)) + note + after
+    return (
+        body
+        + listed
+        + struct.pack(
+            "<4s4H2IH", b"PK\x05\x06", 0, 0, number, number, len(listed), len(body), len(note)
+        )
+        + note
+        + after
+    )
 
 
 class Tarred(NamedTuple):
@@ -78,7 +133,11 @@ def raw_tar(*entries: Tarred, end: bytes = bytes(1024)) -> bytes:
         field = size if isinstance(size, bytes) else b"%011o\0" % size
         head = bytearray(512)
         head[0:100] = entry.name.ljust(100, b"\0")[:100]
-        head[100:108], head[108:116], head[116:124] = b"%07o\0" % entry.mode, b"0000000\0", b"0000000\0"
+        head[100:108], head[108:116], head[116:124] = (
+            b"%07o\0" % entry.mode,
+            b"0000000\0",
+            b"0000000\0",
+        )
         head[124:136], head[136:148], head[156:157] = field, b"00000000000\0", entry.kind
         head[157:257], head[257:265] = entry.aim.ljust(100, b"\0")[:100], entry.magic
         head[345:500] = entry.prefix.ljust(155, b"\0")

@@ -23,7 +23,10 @@ GROUPS: dict[str, dict[str, Callable[[], object]]] = {}
 def main() -> None:
     """Make the attempts that are asked for."""
     ASKED.update(json.loads(sys.argv[1]))
-    answers = {group: {name: tried(task) for name, task in GROUPS[group].items()} for group in ASKED["groups"]}
+    answers = {
+        group: {name: tried(task) for name, task in GROUPS[group].items()}
+        for group in ASKED["groups"]
+    }
     sys.stdout.write(json.dumps(answers))
 
 

@@ -11,8 +11,23 @@ from fakes.attempts import ASKED, content, tried, trying, writing
 
 for _name in ("key", "home", "data", "vault", "config", "other", "mark"):
     trying("read", f"planted {_name}")(partial(lambda name: content(ASKED[name]), _name))
-for _path in ("/etc/shadow", "/etc/sudoers", "/root", "/sys", "/proc/kcore", "/proc/keys", "/proc/kallsyms", "/dev/kmsg", "/dev/mem", "/boot",
-              "/proc/cmdline", "/proc/diskstats", "/proc/interrupts", "/proc/zoneinfo", "/proc/sys/kernel/random/boot_id"):  # fmt: skip
+for _path in (
+    "/etc/shadow",
+    "/etc/sudoers",
+    "/root",
+    "/sys",
+    "/proc/kcore",
+    "/proc/keys",
+    "/proc/kallsyms",
+    "/dev/kmsg",
+    "/dev/mem",
+    "/boot",
+    "/proc/cmdline",
+    "/proc/diskstats",
+    "/proc/interrupts",
+    "/proc/zoneinfo",
+    "/proc/sys/kernel/random/boot_id",
+):
     trying("read", _path)(partial(content, _path))
 
 
@@ -67,7 +82,11 @@ def anything_planted_anywhere() -> object:
             folders[:] = [one for one in folders if folder != top or one not in {"usr", "proc"}]
             for name in files:
                 try:
-                    with open(os.path.join(folder, name), "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as file:
+                    with open(
+                        os.path.join(folder, name),
+                        "rb",
+                        opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK),
+                    ) as file:
                         data = file.read(1 << 18) or b""
                 except OSError:
                     continue
@@ -89,20 +108,58 @@ def links_in_the_skill() -> object:
 def the_kernel_s_word_on_this_process() -> object:
     lines = str(content("/proc/self/status")).splitlines()
     status = {line.partition(":")[0]: line.partition(":")[2].strip() for line in lines}
-    return {name: status.get(name) for name in ("NoNewPrivs", "Seccomp", "CapEff", "CapPrm", "CapBnd", "CapAmb", "CapInh", "Uid")}
+    return {
+        name: status.get(name)
+        for name in (
+            "NoNewPrivs",
+            "Seccomp",
+            "CapEff",
+            "CapPrm",
+            "CapBnd",
+            "CapAmb",
+            "CapInh",
+            "Uid",
+        )
+    }
 
 
 # --- writing
 
-PLACES = ("/", "/usr", "/usr/bin", "/etc", "/skill", "/skill/scripts", "/dev", "/proc", "/run", "/run/secrets", "/home", "/var", "/lib", "/bin")
+PLACES = (
+    "/",
+    "/usr",
+    "/usr/bin",
+    "/etc",
+    "/skill",
+    "/skill/scripts",
+    "/dev",
+    "/proc",
+    "/run",
+    "/run/secrets",
+    "/home",
+    "/var",
+    "/lib",
+    "/bin",
+)
 for _path in PLACES:
     trying("write", f"a file in {_path}")(partial(writing, os.path.join(_path, "planted")))
 KNOBS = {
-    "/proc/sys/kernel/core_pattern": "|/scratch/x", "/proc/sys/kernel/modprobe": "/scratch/x", "/proc/sys/vm/overcommit_memory": "1",
-    "/proc/sys/kernel/hostname": "x", "/proc/sysrq-trigger": "h", "/proc/self/uid_map": "0 0 1", "/proc/self/oom_score_adj": "-1000",
-    "/proc/1/oom_score_adj": "-1000", "/etc/passwd": "x", "/etc/ld.so.preload": "x", "/skill/SKILL.md": "x", "/skill/scripts/go.sh": "x",
-    "/proc/1/mem": "x", "/dev/sda": "x", "/sys/kernel/uevent_helper": "x",
-}  # fmt: skip
+    "/proc/sys/kernel/core_pattern": "|/scratch/x",
+    "/proc/sys/kernel/modprobe": "/scratch/x",
+    "/proc/sys/vm/overcommit_memory": "1",
+    "/proc/sys/kernel/hostname": "x",
+    "/proc/sysrq-trigger": "h",
+    "/proc/self/uid_map": "0 0 1",
+    "/proc/self/oom_score_adj": "-1000",
+    "/proc/1/oom_score_adj": "-1000",
+    "/etc/passwd": "x",
+    "/etc/ld.so.preload": "x",
+    "/skill/SKILL.md": "x",
+    "/skill/scripts/go.sh": "x",
+    "/proc/1/mem": "x",
+    "/dev/sda": "x",
+    "/sys/kernel/uevent_helper": "x",
+}
 for _path, _text in KNOBS.items():
     trying("write", f"into {_path}")(partial(writing, _path, _text, made=False))
 

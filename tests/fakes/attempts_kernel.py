@@ -21,7 +21,9 @@ WIDE = os.uname().machine == "x86_64"
 
 def call(number: int, *arguments: object) -> int:
     """Make a system call."""
-    result = LIBC.syscall(*[ctypes.c_long(one) if isinstance(one, int) else one for one in (number, *arguments)])
+    result = LIBC.syscall(
+        *[ctypes.c_long(one) if isinstance(one, int) else one for one in (number, *arguments)]
+    )
     if result < 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
@@ -54,7 +56,13 @@ called("unshare: user", 272, 97, _NEW_USER)
 called("unshare: mounts", 272, 97, _NEW_NS)
 called("unshare: network", 272, 97, 0x40000000)
 called("clone: user", 56, 220, _NEW_USER | _SIGCHLD, 0, 0, 0, 0)
-called("clone3: user", 435, 435, struct.pack("=11Q", _NEW_USER, 0, 0, 0, _SIGCHLD, 0, 0, 0, 0, 0, 0), 88)
+called(
+    "clone3: user",
+    435,
+    435,
+    struct.pack("=11Q", _NEW_USER, 0, 0, 0, _SIGCHLD, 0, 0, 0, 0, 0, 0),
+    88,
+)
 called("setns", 308, 268, 0, 0)
 called("keyctl", 250, 219, 0, -4, 1)
 called("add_key", 248, 217, b"user", b"x", b"y", 1, -4)
@@ -128,7 +136,11 @@ def a_better_place_in_the_queue() -> object:
 @trying("kernel")
 def run_what_has_the_set_user_bit() -> object:
     """Run a program that makes anybody root; nobody is, with no new privileges."""
-    program = next(path for path in ("/usr/bin/su", "/bin/su", "/usr/bin/passwd", "/usr/bin/mount") if os.path.exists(path))
+    program = next(
+        path
+        for path in ("/usr/bin/su", "/bin/su", "/usr/bin/passwd", "/usr/bin/mount")
+        if os.path.exists(path)
+    )
     child = os.fork()
     if child == 0:
         os.close(1)

@@ -53,7 +53,9 @@ def a_name() -> object:
 
 @trying("network")
 def interfaces() -> object:
-    return [line.partition(":")[0].strip() for line in str(content("/proc/net/dev")).splitlines()[2:]]
+    return [
+        line.partition(":")[0].strip() for line in str(content("/proc/net/dev")).splitlines()[2:]
+    ]
 
 
 @trying("network")
@@ -66,7 +68,13 @@ def an_abstract_datagram() -> object:
     return linked(socket.AF_UNIX, socket.SOCK_DGRAM, "\0" + ASKED["abstract"] + "-datagram")
 
 
-for _path in ("/run/dbus/system_bus_socket", "/run/user/0/bus", "/run/user/1000/bus", "/run/docker.sock", "/tmp/.X11-unix/X0"):
+for _path in (
+    "/run/dbus/system_bus_socket",
+    "/run/user/0/bus",
+    "/run/user/1000/bus",
+    "/run/docker.sock",
+    "/tmp/.X11-unix/X0",
+):
     trying("network", _path)(partial(linked, socket.AF_UNIX, socket.SOCK_STREAM, _path))
 
 
@@ -107,7 +115,11 @@ def the_socket_in_what_was_lent() -> object:
 
 # --- pairs of sockets, which need no name, and whether they find one all the same
 
-NAMES = {"in a folder to read": "{read}/datagram", "in a folder to change": "{write}/datagram", "that lies nowhere": "\0{abstract}-datagram"}
+NAMES = {
+    "in a folder to read": "{read}/datagram",
+    "in a folder to change": "{write}/datagram",
+    "that lies nowhere": "\0{abstract}-datagram",
+}
 
 
 def strayed(kind: int, way: str, name: str) -> object:
@@ -124,9 +136,13 @@ def strayed(kind: int, way: str, name: str) -> object:
 for _kind in (socket.SOCK_DGRAM, socket.SOCK_RAW):
     for _way in ("send", "connect"):
         for _where, _aim in NAMES.items():
-            trying("pairs", f"{_way} from a pair of kind {int(_kind)} to a name {_where}")(partial(strayed, _kind, _way, _aim))
+            trying("pairs", f"{_way} from a pair of kind {int(_kind)} to a name {_where}")(
+                partial(strayed, _kind, _way, _aim)
+            )
 for _kind, _name in ((socket.SOCK_STREAM, "socket"), (socket.SOCK_SEQPACKET, "packets")):
-    trying("pairs", f"connect one of a pair of kind {int(_kind)}")(partial(strayed, _kind, "connect", f"{{write}}/{_name}"))
+    trying("pairs", f"connect one of a pair of kind {int(_kind)}")(
+        partial(strayed, _kind, "connect", f"{{write}}/{_name}")
+    )
 
 
 @trying("pairs", "what pairs are for")

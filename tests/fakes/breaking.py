@@ -20,17 +20,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from fakes.hands import FAULTS, Fault, FaultyHands, in_a_child
 
 import metier
-from metier.discover.proc import apart
+from metier.discover.io.second_process import start_apart
 from metier.errors import MetierError
-from metier.store.changing.disk import state_of
-from metier.store.hands.disk import OsHands
+from metier.store.io.atomic_change import state_of
+from metier.store.io.disk_calls import OsDiskCalls
+from metier.supply import places
 from metier.supply.lock import read_lock
-from metier.supplying import places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from metier.app import Library
+    from metier.library import Library
 
 MINE = "What a person wrote."
 LINES = "".join(f"Line {number} of the instructions.\n" for number in range(1, 13))
@@ -46,7 +46,7 @@ def document(name: str, body: str = LINES) -> str:
     return f"---\nname: {name}\ndescription: Does one thing. Use it for that thing.\n---\n\n{body}"
 
 
-class QuickHands(OsHands):
+class QuickHands(OsDiskCalls):
     """The system's own hands, but for the wait until the disk has it: a killed process loses nothing that was written."""
 
     def sync(self, path: str) -> None:
@@ -63,7 +63,11 @@ class World:
         METIER_HOME may be elsewhere, such as on another file system.
         """
         self.folder = folder
-        self.project, self.source, self.data = folder / "project", folder / "source", data or folder / "data"
+        self.project, self.source, self.data = (
+            folder / "project",
+            folder / "source",
+            data or folder / "data",
+        )
         for path in (self.project / ".git", folder / "home"):
             path.mkdir(parents=True)
         self.offer("alpha")
@@ -71,14 +75,20 @@ class World:
         self.write("source/alpha/scripts/run.sh", "echo done\n")
         with self.library() as library:
             library.add(str(self.source), skills=["alpha"], to=["claude-code"])
-            library.platform = "win32"  # where links are not to be had
+            library.context.platform = "win32"  # where links are not to be had
             library.add(str(self.source), skills=["alpha"], to=["qwen-code"])
 
     def library(self, hands: FaultyHands | None = None) -> Library:
         """Open the library of the project."""
-        env = {"HOME": str(self.folder / "home"), "METIER_HOME": str(self.data), "PATH": os.environ.get("PATH", os.defpath)}
+        env = {
+            "HOME": str(self.folder / "home"),
+            "METIER_SCAN_MODEL": "off",
+            "METIER_BACKGROUND": "off",
+            "METIER_HOME": str(self.data),
+            "PATH": os.environ.get("PATH", os.defpath),
+        }
         opened = metier.open(cwd=str(self.project), env=env)
-        opened.hands = hands or QuickHands()
+        opened.context.disk_calls = hands or QuickHands()
         return opened
 
     def write(self, path: str, text: str) -> None:
@@ -89,7 +99,9 @@ class World:
 
     def offer(self, name: str, old: str = "", new: str = "") -> None:
         """Have the source offer a skill, with some words in the place of others."""
-        self.write(f"source/{name}/SKILL.md", document(name, LINES.replace(old, new) if old else LINES))
+        self.write(
+            f"source/{name}/SKILL.md", document(name, LINES.replace(old, new) if old else LINES)
+        )
 
     def working(self, name: str) -> Path:
         """Give where a working copy lies."""
@@ -151,16 +163,27 @@ class World:
         if any(MINE in path.read_text() for path in files):
             return True
         with self.library() as library:
-            store, place = places.store_of(library), places.place_of(library, user=False)
+            store, place = (
+                places.store_of(library.context),
+                places.place_of(library.context, user=False),
+            )
             revisions = [one for one in places.read(place).state.revisions if store.has(one.digest)]
             return any(MINE.encode() in store.read(one.digest, "SKILL.md") for one in revisions)
 
     def left(self) -> list[str]:
         """List what only a change under way may have: staging, journals, passing names, empty folders."""
         found = [path for path in self.project.rglob("*") if path.name.startswith(".metier-")]
-        found += [path for path in self.project.rglob("*") if path.is_dir() and path.name != ".git" and not any(path.iterdir())]
+        found += [
+            path
+            for path in self.project.rglob("*")
+            if path.is_dir() and path.name != ".git" and not any(path.iterdir())
+        ]
         found += [path for path in (self.data / "staging").glob("*") if path.name != ".lock"]
-        found += [path for path in (self.data / "supply").glob("*") if path.name.startswith("journal") or path.suffix in {".tmp", ".damaged"}]
+        found += [
+            path
+            for path in (self.data / "supply").glob("*")
+            if path.name.startswith("journal") or path.suffix in {".tmp", ".damaged"}
+        ]
         found += list((self.data / "store" / "tmp").glob("*"))
         return [str(path) for path in found]
 
@@ -173,7 +196,10 @@ def _stuff(folder: Path) -> Iterator[tuple[str, tuple[int, bytes]]]:
         if stat.S_ISDIR(mode):
             yield from _stuff(path)
         else:
-            yield str(path), (mode, os.fsencode(os.readlink(path)) if stat.S_ISLNK(mode) else path.read_bytes())
+            yield (
+                str(path),
+                (mode, os.fsencode(os.readlink(path)) if stat.S_ISLNK(mode) else path.read_bytes()),
+            )
 
 
 class Operation(NamedTuple):
@@ -196,7 +222,9 @@ class Tally(NamedTuple):
 class Trial:
     """One operation in one world, to be broken off again and again."""
 
-    def __init__(self, folder: Path, operation: Operation, *, exchange: bool = True, data: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path, operation: Operation, *, exchange: bool = True, data: Path | None = None
+    ) -> None:
         """Prepare it, run it once undisturbed, and count its steps."""
         self.world, self.operation, self.exchange = World(folder, data), operation, exchange
         operation.prepare(self.world)
@@ -218,12 +246,16 @@ class Trial:
             fault = faults[at % len(faults)]
             self.world.back(self.stuff)
             found = [*self._broken(at, fault), *self._after(at, fault, then)]
-            wrong += [f"{self.operation.name}, {fault} at {at}, then {then}: {text}" for text in found]
+            wrong += [
+                f"{self.operation.name}, {fault} at {at}, then {then}: {text}" for text in found
+            ]
         return Tally(self.steps, tuple(wrong))
 
     def _hands(self, at: int, fault: Fault) -> FaultyHands:
         # A full disk stays full; one that fails may have failed once.
-        return FaultyHands(at, fault, lasting=fault == "ENOSPC", exchange=self.exchange, inner=QuickHands())
+        return FaultyHands(
+            at, fault, lasting=fault == "ENOSPC", exchange=self.exchange, inner=QuickHands()
+        )
 
     def _act(self, hands: FaultyHands | None) -> bool:
         """Do it; give whether it says that all was done."""
@@ -274,7 +306,7 @@ class Trial:
 
     def _recover(self, hands: FaultyHands | None) -> None:
         with self.world.library(hands) as library:
-            places.changer_of(library).recover()
+            places.changer_of(library.context).recover()
 
     def _said_again(self) -> Iterator[str]:
         """Say the same until it is done; who is told that things have changed, or that it is done already, looks at it."""
@@ -310,7 +342,10 @@ class Trial:
 
 def at_once(*tasks: Callable[[], Tally]) -> list[Tally]:
     """Run several of them at the same time, each in a process of its own where that can be."""
-    started = [(task, apart(lambda task=task: json.dumps(task()).encode())) for task in tasks[1:]]  # type: ignore[misc]
+    started = [
+        (task, start_apart(lambda task=task: json.dumps(task()).encode()))  # type: ignore[misc]
+        for task in tasks[1:]
+    ]
     found = [tasks[0]()]
     for task, answer in started:
         with answer or nullcontext():
@@ -332,11 +367,22 @@ def _both(world: World) -> None:
         library.add(str(world.source), skills=["beta"], to=["claude-code"])
 
 
-def _edited(world: World) -> None:
+def _needing(world: World) -> None:
+    """Have one skill of the source need another, which comes and goes with it."""
+    world.write(
+        "source/beta/SKILL.md",
+        document("beta").replace("\n---\n", "\ndepends-on: [gamma]\n---\n", 1),
+    )
+    world.offer("gamma")
+
+
+def _before_adding(world: World) -> None:
+    _needing(world)
     world.edit()
 
 
 def _before_removing(world: World) -> None:
+    _needing(world)
     _both(world)
     world.edit()
 
@@ -359,6 +405,7 @@ def _before_updating(world: World) -> None:
     world.edit()
     world.offer("alpha", "Line 9", "Newer line 9")
     world.offer("beta", "Line 9", "Newer line 9")
+    _needing(world)  # the newer version needs what comes along with it
 
 
 def _before_merging(world: World) -> None:
@@ -375,7 +422,11 @@ def _before_continuing(world: World) -> None:
     with world.library() as library:
         desk = Path(library.merge("alpha").desk)
     marked = (desk / "SKILL.md").read_text()
-    kept = [line for line in marked.splitlines(keepends=True) if not line.startswith(("<<<<<<<", "|||||||", "=======", ">>>>>>>"))]
+    kept = [
+        line
+        for line in marked.splitlines(keepends=True)
+        if not line.startswith(("<<<<<<<", "|||||||", "=======", ">>>>>>>"))
+    ]
     (desk / "SKILL.md").write_text("".join(kept))
 
 
@@ -388,21 +439,46 @@ def _before_rolling_back(world: World) -> None:
 
 
 OPERATIONS = (
-    Operation("add", _edited, lambda world, library: library.add(str(world.source), all=True, to=["claude-code"], force=True)),
-    Operation("remove", _before_removing, lambda _world, library: library.remove(["alpha", "beta"], force=True)),
+    Operation(
+        "add",
+        _before_adding,
+        lambda world, library: library.add(
+            str(world.source), skills=["alpha", "beta"], to=["claude-code"], force=True
+        ),
+    ),
+    Operation(
+        "remove",
+        _before_removing,
+        lambda _world, library: library.remove(["alpha", "beta"], force=True, orphans=True),
+    ),
     Operation("sync", _before_sync, lambda _world, library: library.sync()),
-    Operation("adopt", _before_adopting, lambda world, library: library.adopt(world.working("gamma"))),
-    Operation("update", _before_updating, lambda _world, library: library.update(consent=lambda _plan: True)),
+    Operation(
+        "adopt", _before_adopting, lambda world, library: library.adopt(world.working("gamma"))
+    ),
+    Operation(
+        "update",
+        _before_updating,
+        lambda _world, library: library.update(consent=lambda _plan: True),
+    ),
     Operation("merge", _before_merging, lambda _world, library: library.merge("alpha", "theirs")),
-    Operation("continue", _before_continuing, lambda _world, library: library.merge("alpha", "continue")),
-    Operation("rollback", _before_rolling_back, lambda _world, library: library.rollback("alpha", 1)),
+    Operation(
+        "continue", _before_continuing, lambda _world, library: library.merge("alpha", "continue")
+    ),
+    Operation(
+        "rollback", _before_rolling_back, lambda _world, library: library.rollback("alpha", 1)
+    ),
 )
 
 
 def run(folder: Path, name: str, faults: list[Fault], then: str) -> list[Tally]:
     """Break one operation off in a process of its own: a copy of a small process is made in a moment, of a large one it is not."""
     words = [sys.executable, "-m", "fakes.breaking", str(folder), name, then, *faults]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (Path(__file__).parent.parent, Path(metier.__file__).parent.parent)))}
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(
+            map(str, (Path(__file__).parent.parent, Path(metier.__file__).parent.parent))
+        ),
+    }
     ended = subprocess.run(words, capture_output=True, check=False, env=env)
     assert ended.returncode == 0, ended.stderr.decode()
     return [Tally(tried, tuple(wrong)) for tried, wrong in json.loads(ended.stdout)]
@@ -421,4 +497,6 @@ def main(folder: str, name: str, then: str, *faults: Fault) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3], *(fault for fault in FAULTS if fault in sys.argv[4:]))
+    main(
+        sys.argv[1], sys.argv[2], sys.argv[3], *(fault for fault in FAULTS if fault in sys.argv[4:])
+    )

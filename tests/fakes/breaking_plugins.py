@@ -20,13 +20,13 @@ from fakes.standings import Standings
 
 import metier
 from metier.errors import MetierError
-from metier.plugins.state import mirror_bytes, read_mirror
-from metier.store.changing.disk import state_of
+from metier.plugins.mirror_json import mirror_bytes, read_mirror
+from metier.store.io.atomic_change import state_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from metier.app import Library
+    from metier.library import Library
 
 DEATHS = 17
 """Within so many of its first steps whoever settles a change is killed."""
@@ -60,7 +60,10 @@ class Trial:
     def state(self) -> tuple[object, ...]:
         """Give every working copy, and what is written down but for times and names of desks."""
         mirror = self.kits.mirror()
-        skills = tuple(one._replace(versions=tuple(each._replace(at="") for each in one.versions)) for one in mirror.skills)
+        skills = tuple(
+            one._replace(versions=tuple(each._replace(at="") for each in one.versions))
+            for one in mirror.skills
+        )
         candidates = tuple(one._replace(at="", decided_at="") for one in mirror.candidates)
         copies = [state_of(str(self.kits.working(name))) for name in ("alpha", "gamma", "shared")]
         return (*copies, mirror_bytes(mirror._replace(skills=skills, candidates=candidates)))
@@ -78,7 +81,9 @@ class Trial:
                 found = [*self._broken(at, fault), *self._after(at, then)]
             except MetierError as error:
                 found = [f"cannot go on: {error!r}"]
-            wrong += [f"{self.operation.name}, {fault} at {at}, then {then}: {text}" for text in found]
+            wrong += [
+                f"{self.operation.name}, {fault} at {at}, then {then}: {text}" for text in found
+            ]
         return Tally(self.steps, tuple(wrong))
 
     def _hands(self, at: int, fault: Fault) -> FaultyHands:
@@ -111,7 +116,9 @@ class Trial:
             self.kits.settle()
             yield from (f"left behind: {path}" for path in self.kits.left())
         yield from self.kits.wrong()
-        with self.kits.library() as library:  # whatever it came to, a look is possible, and a second one finds nothing new
+        with (
+            self.kits.library() as library
+        ):  # whatever it came to, a look is possible, and a second one finds nothing new
             library.plugin_sync()
         with self.kits.library() as library:
             if library.plugin_sync().changed:
@@ -151,7 +158,13 @@ def _say(kits: Kits, verb: str, *given: Any, **named: Any) -> Any:
 
 def _enabled(kits: Kits) -> None:
     for plugin in ("box", "kit"):
-        _say(kits, "plugin_enable", str(kits.source(plugin)), to=["claude-code"] if plugin == "kit" else [], consent=_yes)
+        _say(
+            kits,
+            "plugin_enable",
+            str(kits.source(plugin)),
+            to=["claude-code"] if plugin == "kit" else [],
+            consent=_yes,
+        )
 
 
 def _both_enabled(kits: Kits) -> None:
@@ -207,10 +220,22 @@ OPERATIONS = (
     Operation("sync", _released, lambda _kits, library: library.plugin_sync()),
     Operation("accept", _waiting, lambda kits, library: library.accept(_candidate(kits, "alpha"))),
     Operation("retire", _waiting, lambda kits, library: library.accept(_candidate(kits, "shared"))),
-    Operation("disable", _edited, lambda _kits, library: library.plugin_disable("kit", disable_linked_skills=True)),
-    Operation("enable again", _disabled, lambda _kits, library: library.plugin_enable("kit", consent=_yes)),
-    Operation("adopt", _before_adopting, lambda _kits, library: library.plugin_adopt("kit", "alpha")),
-    Operation("make current", _before_adopting, lambda _kits, library: library.make_current("alpha", "v0001")),
+    Operation(
+        "disable",
+        _edited,
+        lambda _kits, library: library.plugin_disable("kit", disable_linked_skills=True),
+    ),
+    Operation(
+        "enable again", _disabled, lambda _kits, library: library.plugin_enable("kit", consent=_yes)
+    ),
+    Operation(
+        "adopt", _before_adopting, lambda _kits, library: library.plugin_adopt("kit", "alpha")
+    ),
+    Operation(
+        "make current",
+        _before_adopting,
+        lambda _kits, library: library.make_current("alpha", "v0001"),
+    ),
 )
 
 
@@ -219,7 +244,9 @@ def run(folder: Path, name: str, faults: list[Fault], then: str) -> Tally:
     words = [sys.executable, "-m", "fakes.breaking_plugins", str(folder), name, then, *faults]
     env = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join(map(str, (Path(__file__).parent.parent, Path(metier.__file__).parent.parent))),
+        "PYTHONPATH": os.pathsep.join(
+            map(str, (Path(__file__).parent.parent, Path(metier.__file__).parent.parent))
+        ),
     }
     ended = subprocess.run(words, capture_output=True, check=False, env=env)
     assert ended.returncode == 0, ended.stderr.decode()
@@ -234,4 +261,6 @@ def main(folder: str, name: str, then: str, *faults: Fault) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3], *(fault for fault in FAULTS if fault in sys.argv[4:]))
+    main(
+        sys.argv[1], sys.argv[2], sys.argv[3], *(fault for fault in FAULTS if fault in sys.argv[4:])
+    )

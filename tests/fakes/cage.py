@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metier.runs import Ended, Layer
+from metier.run.model import Layer, RunEnded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from metier.runs import Cage
+    from metier.run.model import Cage
 
-WELL = Ended(0)
+WELL = RunEnded(0)
 
 
 def _never() -> bool:
@@ -22,8 +22,14 @@ class KeptSandbox:
     """Stands in for the `Sandbox` port."""
 
     def __init__(
-        self, out: bytes = b"", err: bytes = b"", ended: Ended = WELL, error: BaseException | None = None, *, working: bool = True
-    ) -> None:  # fmt: skip
+        self,
+        out: bytes = b"",
+        err: bytes = b"",
+        ended: RunEnded = WELL,
+        error: BaseException | None = None,
+        *,
+        working: bool = True,
+    ) -> None:
         """Answer every run alike: what it prints, how it ends, or how it fails; `working` is what `layers` says."""
         self.out, self.err, self.ended, self.error, self.working = out, err, ended, error, working
         self.cages: list[Cage] = []
@@ -32,12 +38,23 @@ class KeptSandbox:
 
     def layers(self) -> Sequence[Layer]:
         """Say that the one needed layer is there, or not."""
-        return (Layer("bubblewrap", self.working, "a fake of the tests", needed=True, hint="" if self.working else "Install it."),)
+        return (
+            Layer(
+                "bubblewrap",
+                self.working,
+                "a fake of the tests",
+                needed=True,
+                hint="" if self.working else "Install it.",
+            ),
+        )
 
     def run(
-        self, cage: Cage, hear: Callable[[str, bytes], None], feed: Callable[[int], bytes] | None = None,
+        self,
+        cage: Cage,
+        hear: Callable[[str, bytes], None],
+        feed: Callable[[int], bytes] | None = None,
         stopped: Callable[[], bool] = _never,
-    ) -> Ended:  # fmt: skip
+    ) -> RunEnded:
         """Keep the cage; print, end or fail as the test said, or end at once where the caller asks for it."""
         self.cages.append(cage)
         if self.error is not None:

@@ -13,9 +13,32 @@ ROOT = "/home/someone/.agents/skills"
 
 
 def card(
-    name: str, description: str = "What it does, and when to use it.", *, path: str = "", root: str = ROOT, scope: Scope = "user",
-    category: str = "", plugin: str = "",
-) -> Card:  # fmt: skip
+    name: str,
+    description: str = "What it does, and when to use it.",
+    *,
+    path: str = "",
+    root: str = ROOT,
+    scope: Scope = "user",
+    category: str = "",
+    plugin: str = "",
+) -> Card:
     """Make the card of a visible skill in a folder of its own name."""
-    return Card(name, description, scope, category, "skill-md", path or f"{root}/{name}", None, "visible", "available", 0, (), (), (),
-                root, "", plugin, "")  # fmt: skip
+    return Card(
+        name,
+        description,
+        scope,
+        category,
+        "skill-md",
+        path or f"{root}/{name}",
+        None,
+        "visible",
+        "available",
+        0,
+        (),
+        (),
+        (),
+        root,
+        "",
+        plugin,
+        "",
+    )

@@ -10,13 +10,13 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import Request, Result
 from pydantic import ConfigDict
 
-from metier.mcp.serving import server_of
+from metier.mcp.server import make_server
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from metier.app import Library
-    from metier.mcp.serving import Serving
+    from metier.library import Library
+    from metier.mcp.server import SkillServer
 
 LEGACY, MODERN = "legacy", "auto"
 ERAS = (LEGACY, MODERN)
@@ -34,7 +34,9 @@ class Asked(Request[dict[str, Any], str]):
 
 async def ask(client: Client, method: str, **params: Any) -> dict[str, Any]:
     """Send a request that the SDK has no method for, and give the result as it was sent."""
-    found = await client.session.send_request(Asked(method=method, params=params), result_type=Loose)
+    found = await client.session.send_request(
+        Asked(method=method, params=params), result_type=Loose
+    )
     return dict(found.model_extra or {})
 
 
@@ -60,13 +62,19 @@ async def every(client: Client, method: str, field: str, **params: Any) -> list[
 
 
 def talk(
-    library: Library, use: Callable[[Client], Awaitable[None]], mode: str = LEGACY, door: Any = "stdio",
-    tuned: Callable[[Serving], None] = lambda _serving: None, *, scripts: bool = True, **options: Any,
-) -> None:  # fmt: skip
+    library: Library,
+    use: Callable[[Client], Awaitable[None]],
+    mode: str = LEGACY,
+    door: Any = "stdio",
+    tuned: Callable[[SkillServer], None] = lambda _serving: None,
+    *,
+    scripts: bool = True,
+    **options: Any,
+) -> None:
     """Connect a client, and let it be used; a talk that hangs is ended."""
 
     async def main() -> None:
-        serving = server_of(library, door, scripts=scripts)
+        serving = make_server(library, door, scripts=scripts)
         tuned(serving)
         with anyio.fail_after(60):
             async with Client(serving.server, mode=mode, **options) as client:

@@ -20,14 +20,14 @@ from fakes.repositories import WHO, environment
 
 import metier
 from metier.errors import MetierError
-from metier.store.changing.disk import state_of
-from metier.supplying import places
+from metier.store.io.atomic_change import state_of
+from metier.supply import places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from metier.app import Library
+    from metier.library import Library
 
 NAMES = ("ash", "birch", "cedar", "elm")
 VERSIONS = 4
@@ -76,13 +76,20 @@ class Crowd:
 
     def _git(self, *words: str) -> str:
         env = {**environment(self.folder / "home"), **WHO}
-        return subprocess.run(["git", *words], cwd=self.source, env=env, check=True, capture_output=True, text=True).stdout
+        return subprocess.run(
+            ["git", *words], cwd=self.source, env=env, check=True, capture_output=True, text=True
+        ).stdout
 
     def library(self, hands: FaultyHands | None = None) -> Library:
         """Open the library of the project."""
-        env = {**environment(self.folder / "home"), "METIER_HOME": str(self.folder / "data")}
+        env = {
+            **environment(self.folder / "home"),
+            "METIER_HOME": str(self.folder / "data"),
+            "METIER_SCAN_MODEL": "off",
+            "METIER_BACKGROUND": "off",
+        }
         opened = metier.open(cwd=str(self.project), env=env)
-        opened.hands = hands or QuickHands()
+        opened.context.disk_calls = hands or QuickHands()
         return opened
 
     # --- one of the crowd
@@ -98,7 +105,22 @@ class Crowd:
         return said
 
     def _once(self, chance: random.Random, said: Said, mark: str) -> None:
-        what = chance.choice(("add", "add", "update", "update", "sync", "remove", "rollback", "edit", "edit", "edit", "publish", "die"))
+        what = chance.choice(
+            (
+                "add",
+                "add",
+                "update",
+                "update",
+                "sync",
+                "remove",
+                "rollback",
+                "edit",
+                "edit",
+                "edit",
+                "publish",
+                "die",
+            )
+        )
         name = chance.choice(NAMES)
         try:
             if what == "publish":
@@ -106,7 +128,12 @@ class Crowd:
             elif what == "edit":
                 said.edits.extend(self._edited(chance, name, mark))
             elif what == "die":
-                act, at = self._act(chance.choice(("add", "update", "sync", "remove", "rollback")), chance, name), chance.randint(1, LATEST_STEP)
+                act, at = (
+                    self._act(
+                        chance.choice(("add", "update", "sync", "remove", "rollback")), chance, name
+                    ),
+                    chance.randint(1, LATEST_STEP),
+                )
                 in_a_child(lambda: self._with(FaultyHands(at, "SIGKILL", inner=QuickHands()), act))
             else:
                 self._with(None, self._act(what, chance, name))
@@ -123,10 +150,16 @@ class Crowd:
             act(library)
 
     def _act(self, what: str, chance: random.Random, name: str) -> Callable[[Library], object]:
-        force, every, to = chance.random() < 0.3, chance.random() < 0.3, chance.choice(((), ("claude-code",)))
+        force, every, to = (
+            chance.random() < 0.3,
+            chance.random() < 0.3,
+            chance.choice(((), ("claude-code",))),
+        )
         if what == "add":
             source = f"git+file://{self.source}"
-            return lambda library: library.add(source, skills=() if every else (name,), all=every, to=to, force=force)
+            return lambda library: library.add(
+                source, skills=() if every else (name,), all=every, to=to, force=force
+            )
         if what == "update":
             return lambda library: library.update(() if every else name, consent=lambda _plan: True)
         if what == "remove":
@@ -156,7 +189,11 @@ class Crowd:
             first = library.sync()
         with self.library() as library:
             frozen, audit = library.sync(frozen=True), library.audit_verify()
-            found += [] if frozen.ok else [f"the lock and the disk do not agree: {first.drift} {frozen.drift}"]
+            found += (
+                []
+                if frozen.ok
+                else [f"the lock and the disk do not agree: {first.drift} {frozen.drift}"]
+            )
             found += [] if audit.ok else [f"the audit log does not hold: {audit.reason}"]
             found += self._differing(library)
             found += self._unsound(library)
@@ -164,22 +201,26 @@ class Crowd:
         return found + [f"left behind: {path}" for path in self._left()]
 
     def _differing(self, library: Library) -> Iterator[str]:
-        for pin in places.read(places.place_of(library, user=False)).lock.pins:
+        for pin in places.read(places.place_of(library.context, user=False)).lock.pins:
             if state_of(str(self.project / pin.targets[0].path)) != pin.digest:
                 yield f"{pin.name} is not what the lock has"
 
     def _unsound(self, library: Library) -> Iterator[str]:
-        store = places.store_of(library)
+        store = places.store_of(library.context)
         for digest in store.digests():
             for file in store.files(digest):
                 if hashlib.sha256(store.read(digest, file.path)).digest() != file.sha256:
                     yield f"{file.path} of {digest} is damaged"
 
     def _lost(self, library: Library, edits: list[tuple[str, str]]) -> Iterator[str]:
-        store = places.store_of(library)
-        kept = {(file.path, file.sha256) for digest in store.digests() for file in store.files(digest)}
+        store = places.store_of(library.context)
+        kept = {
+            (file.path, file.sha256) for digest in store.digests() for file in store.files(digest)
+        }
         for file, text in edits:
-            here = any((self.project / ".agents" / "skills" / name / file).exists() for name in NAMES)
+            here = any(
+                (self.project / ".agents" / "skills" / name / file).exists() for name in NAMES
+            )
             if not here and (file, hashlib.sha256(text.encode()).digest()) not in kept:
                 yield f"an edit is lost: {file}"
 
@@ -187,10 +228,16 @@ class Crowd:
         data = self.folder / "data"
         found = [path for path in self.project.rglob("*") if path.name.startswith(".metier-")]
         found += [path for path in (data / "staging").glob("*") if path.name != ".lock"]
-        return found + [path for path in (data / "supply").glob("*") if path.suffix in {".tmp", ".damaged"} or path.name == "journal.json"]
+        return found + [
+            path
+            for path in (data / "supply").glob("*")
+            if path.suffix in {".tmp", ".damaged"} or path.name == "journal.json"
+        ]
 
 
-def crowded(crowd: Crowd, processes: int, seed: int, operations: int = 0, seconds: float = 0) -> list[Said]:
+def crowded(
+    crowd: Crowd, processes: int, seed: int, operations: int = 0, seconds: float = 0
+) -> list[Said]:
     """Let so many processes work at the same time, and hear what each says."""
     children = []
     for number in range(processes):
@@ -213,6 +260,8 @@ def crowded(crowd: Crowd, processes: int, seed: int, operations: int = 0, second
         with os.fdopen(reader, "rb") as pipe:
             told = pipe.read()
         os.waitpid(child, 0)
-        done, errors, edits, wrong = json.loads(told) if told else ({}, {}, [], ["a process ended without a word"])
+        done, errors, edits, wrong = (
+            json.loads(told) if told else ({}, {}, [], ["a process ended without a word"])
+        )
         found.append(Said(done, errors, [(file, text) for file, text in edits], wrong))
     return found

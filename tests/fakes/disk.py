@@ -6,14 +6,13 @@ import posixpath
 import struct
 from typing import TYPE_CHECKING, Any
 
-from metier.discover import disk
+from metier.discover.io import disk
 from metier.model import NO_KEY, Head, Key, Listing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from metier.ports import Answer
-
 
 
 class FakeDisk:
@@ -23,7 +22,9 @@ class FakeDisk:
     Folders exist because something lies in them.
     """
 
-    def __init__(self, tree: dict[str, bytes | str], order: Callable[[list[str]], Iterable[str]] = sorted) -> None:
+    def __init__(
+        self, tree: dict[str, bytes | str], order: Callable[[list[str]], Iterable[str]] = sorted
+    ) -> None:
         """Take absolute paths and what lies there."""
         self.tree = tree
         self.order = order
@@ -67,7 +68,9 @@ class FakeDisk:
         if isinstance(held, bytes):
             return struct.pack("4q", hash(real) & 0xFFFFFFFF, 1, 1, len(held))
         size = len(self.folders[real]) if real in self.folders else 0
-        return struct.pack("4q", hash(real) & 0xFFFFFFFF, 1, 1, size) if real in self.folders else None
+        return (
+            struct.pack("4q", hash(real) & 0xFFFFFFFF, 1, 1, size) if real in self.folders else None
+        )
 
     def keys_below(self, folder: str, paths: list[bytes]) -> bytes | None:
         """Give the keys of many paths, or nothing when one is missing."""
@@ -82,7 +85,13 @@ class FakeDisk:
     def kind_of(self, path: str) -> str | None:
         """Tell a file from a folder."""
         real = self.real(path)
-        return "folder" if real in self.folders else "file" if isinstance(self.tree.get(real), bytes) else None
+        return (
+            "folder"
+            if real in self.folders
+            else "file"
+            if isinstance(self.tree.get(real), bytes)
+            else None
+        )
 
     def readable(self, path: str) -> bool:
         """Tell whether there is a folder: nothing is locked here."""
@@ -105,7 +114,13 @@ class FakeDisk:
         for name in self.order(list(self.folders[real])):
             child = posixpath.join(real, name)
             held = self.tree.get(child)
-            kinds["folders" if child in self.folders else "files" if isinstance(held, bytes) else "links"].append(name)
+            kinds[
+                "folders"
+                if child in self.folders
+                else "files"
+                if isinstance(held, bytes)
+                else "links"
+            ].append(name)
         return Listing(tuple(kinds["folders"]), tuple(kinds["files"]), tuple(kinds["links"]))
 
     def apart(self, task: Callable[[], bytes]) -> None:
@@ -118,7 +133,9 @@ class FakeDisk:
         real = posixpath.join(self.real(posixpath.dirname(path)), posixpath.basename(path))
         held = self.tree.get(real)
         if not isinstance(held, bytes):
-            return Head(fault="SK003" if isinstance(held, str) else "SK004", message="not a regular file")
+            return Head(
+                fault="SK003" if isinstance(held, str) else "SK004", message="not a regular file"
+            )
         return Head(held[:at_least], len(held), self.key_of(path) or NO_KEY)
 
 

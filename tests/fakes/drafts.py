@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from metier.offers import Draft
+    from metier.author.model import Draft
 
 
 class KeptDrafts:

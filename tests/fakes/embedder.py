@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metier.route.words import words
+from metier.find.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from metier.wanted import Floats
+    from metier.find.model import Floats
 
-GROUPS = (("pdf", "document", "paper"), ("mail", "letter", "post"), ("picture", "image", "photo"), ("weather", "rain", "sun"))
+GROUPS = (
+    ("pdf", "document", "paper"),
+    ("mail", "letter", "post"),
+    ("picture", "image", "photo"),
+    ("weather", "rain", "sun"),
+)
 
 
 class GroupEmbedder:

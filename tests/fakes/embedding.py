@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from metier.route.words import words
+from metier.find.words import words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from metier.wanted import Floats
+    from metier.find.model import Floats
 
 WIDTH = 64
 

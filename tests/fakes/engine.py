@@ -5,14 +5,13 @@ from __future__ import annotations
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from metier.route.fields import exact, titles
-from metier.route.words import words
-from metier.wanted import Candidate
+from metier.find.model import IndexCandidate
+from metier.find.words import exact_tag, titles, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from metier.wanted import Asked, Floats, Text
+    from metier.find.model import Floats, IndexQuery, SkillText
 
 
 class DictEngine:
@@ -23,10 +22,10 @@ class DictEngine:
 
     def __init__(self) -> None:
         """Begin with no skill."""
-        self.texts: dict[str, Text] = {}
+        self.texts: dict[str, SkillText] = {}
         self.vectors: dict[str, tuple[str, Any]] = {}
         self.read: list[str] = []
-        self.asked: list[Asked] = []
+        self.asked: list[IndexQuery] = []
         self.neighbours_of: list[str] = []
         self.state = ""
 
@@ -46,13 +45,13 @@ class DictEngine:
         """Give the phrases of skills that have some."""
         return {path: text.triggers for path, text in self.texts.items() if text.triggers}
 
-    def build(self, texts: Iterable[Text]) -> None:
+    def build(self, texts: Iterable[SkillText]) -> None:
         """Begin anew."""
         self.texts.clear()
         self.vectors.clear()
         self.update(texts, ())
 
-    def update(self, texts: Iterable[Text], gone: Iterable[str]) -> None:
+    def update(self, texts: Iterable[SkillText], gone: Iterable[str]) -> None:
         """Put skills in and take others out."""
         self.state = ""
         for path in gone:
@@ -72,45 +71,80 @@ class DictEngine:
         for path, rows in vectors:
             self.vectors[path] = model, rows
 
-    def query(self, asked: Asked) -> Sequence[Candidate]:
+    def query(self, asked: IndexQuery) -> Sequence[IndexCandidate]:
         """Give the skills that share a word with the task or mean something like it, those with the most first."""
         self.asked.append(asked)
         wanted = set(words(asked.text))
-        tags = {exact(tag) for tag in asked.tags}
+        tags = {exact_tag(tag) for tag in asked.tags}
         found = []
         for path, text in self.texts.items():
-            if (asked.among is None or path in asked.among) and path not in asked.without and tags <= {exact(tag) for tag in text.tags}:
+            if (
+                (asked.among is None or path in asked.among)
+                and path not in asked.without
+                and tags <= {exact_tag(tag) for tag in text.tags}
+            ):
                 signals = _signals(wanted, text) | self._cosines(path, asked)
                 if any(signals.values()):
-                    found.append(Candidate(path, signals))
+                    found.append(IndexCandidate(path, signals))
         return sorted(found, key=lambda one: (-sum(one.signals.values()), one.path))[: asked.limit]
 
     def likeness(self, paths: Sequence[str]) -> Floats:
         """Compare each two skills."""
         return [[self._cosine(one, other) for other in paths] for one in paths]
 
-    def neighbours(self, path: str, limit: int, among: frozenset[str]) -> Sequence[tuple[str, float]]:
+    def vectors_of(self, paths: Sequence[str]) -> Floats:
+        """Give the vectors that were kept."""
+        width = max((len(rows[0]) for _model, rows in self.vectors.values()), default=0)
+        return [
+            list(self.vectors[path][1][0]) if path in self.vectors else [nan] * width
+            for path in paths
+        ]
+
+    def neighbours(
+        self, path: str, limit: int, among: frozenset[str]
+    ) -> Sequence[tuple[str, float]]:
         """Compare a skill with all others."""
         self.neighbours_of.append(path)
-        found = [(other, self._cosine(path, other)) for other in among if other != path and other in self.vectors]
-        return sorted(found, key=lambda one: (-one[1], one[0]))[:limit] if path in self.vectors else []
+        found = [
+            (other, self._cosine(path, other))
+            for other in among
+            if other != path and other in self.vectors
+        ]
+        return (
+            sorted(found, key=lambda one: (-one[1], one[0]))[:limit] if path in self.vectors else []
+        )
 
     def _cosine(self, one: str, other: str) -> float:
         if one not in self.vectors or other not in self.vectors:
             return nan
-        return float(sum(a * b for a, b in zip(self.vectors[one][1][0], self.vectors[other][1][0], strict=True)))
+        return float(
+            sum(
+                a * b
+                for a, b in zip(self.vectors[one][1][0], self.vectors[other][1][0], strict=True)
+            )
+        )
 
-    def _cosines(self, path: str, asked: Asked) -> dict[str, float]:
+    def _cosines(self, path: str, asked: IndexQuery) -> dict[str, float]:
         if asked.vector is None or path not in self.vectors:
             return {}
-        return {"vector": float(sum(a * b for a, b in zip(self.vectors[path][1][0], asked.vector, strict=True)))}
+        return {
+            "vector": float(
+                sum(a * b for a, b in zip(self.vectors[path][1][0], asked.vector, strict=True))
+            )
+        }
 
 
-def _signals(wanted: set[str], text: Text) -> dict[str, float]:
+def _signals(wanted: set[str], text: SkillText) -> dict[str, float]:
     fields = {
-        "name": text.name, "description": text.description, "tags": " ".join(text.tags), "headings": "\n".join(titles(text.body)),
+        "name": text.name,
+        "description": text.description,
+        "tags": " ".join(text.tags),
+        "headings": "\n".join(titles(text.body)),
         "body": text.body,
-    }  # fmt: skip
+    }
     held = {name: wanted & set(words(value)) for name, value in fields.items()}
     either = set().union(*held.values())
-    return {**{name: float(len(some)) for name, some in held.items()}, "coverage": len(either) / max(len(wanted), 1)}
+    return {
+        **{name: float(len(some)) for name, some in held.items()},
+        "coverage": len(either) / max(len(wanted), 1),
+    }

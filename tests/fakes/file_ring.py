@@ -25,7 +25,9 @@ class FileRing(KeyringBackend):
 
     def delete_password(self, service: str, username: str) -> None:
         """Let a value go."""
-        self._keep({name: value for name, value in self._held().items() if name != f"{service}/{username}"})
+        self._keep(
+            {name: value for name, value in self._held().items() if name != f"{service}/{username}"}
+        )
 
     def _held(self) -> dict[str, object]:
         return dict(json.loads(Path(os.environ["RING_FILE"]).read_text(encoding="utf-8")))

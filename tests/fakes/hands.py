@@ -1,4 +1,4 @@
-"""Hands that fail or die at a chosen step, so that a test can break any change off between any two steps."""
+"""DiskCalls that fail or die at a chosen step, so that a test can break any change off between any two steps."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import os
 import signal
 from typing import TYPE_CHECKING, Literal
 
-from metier.store.hands.disk import OsHands
+from metier.store.io.disk_calls import OsDiskCalls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from metier.ports import Hands
+    from metier.ports import DiskCalls
 
 Fault = Literal["ENOSPC", "EIO", "SIGKILL"]
 FAULTS: tuple[Fault, ...] = ("ENOSPC", "EIO", "SIGKILL")
@@ -42,17 +42,25 @@ def in_a_child(task: Callable[[], object]) -> int:
 
 
 class FaultyHands:
-    """Stands behind `Hands`: does what the system's own do, counts the steps, and breaks at one of them.
+    """Stands behind `DiskCalls`: does what the system's own do, counts the steps, and breaks at one of them.
 
     A step breaks before it does anything. A write has two: before the file is there, and when half of its bytes are.
     `at=0` never breaks, so that `steps` says how many there are. With `lasting`, every later step that needs space fails too,
     as on a full disk. With `exchange=False` the system has no way to exchange two paths.
     """
 
-    def __init__(self, at: int = 0, fault: Fault = "SIGKILL", *, lasting: bool = False, exchange: bool = True, inner: Hands | None = None) -> None:
+    def __init__(
+        self,
+        at: int = 0,
+        fault: Fault = "SIGKILL",
+        *,
+        lasting: bool = False,
+        exchange: bool = True,
+        inner: DiskCalls | None = None,
+    ) -> None:
         """Break at step `at`, counted from one."""
         self.at, self.fault, self.lasting, self.exchange = at, fault, lasting, exchange
-        self.inner: Hands = inner or OsHands()
+        self.inner: DiskCalls = inner or OsDiskCalls()
         self.steps = 0
         self.done: list[tuple[str, str]] = []
         """Every step that was begun: its name and its path."""

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from fakes.ordinary import as_ordinary, open_folder
 
 import metier
-from metier import preparing
+from metier.run import needs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeVar
 
-    from metier.app import Library
-    from metier.runs import Ran
+    from metier.library import Library
+    from metier.run.model import Ran
 
     T = TypeVar("T")
 
@@ -29,7 +29,9 @@ USERS = ("as root", "as an ordinary user") if os.geteuid() == 0 else ("as an ord
 """Every escape is tried as each of them."""
 PYTHON = "/usr/bin/python3"
 """The system's own: another may lie where an ordinary user does not get."""
-KEY, OWN, OTHER, CANARY = (f"planted-{word}-{os.urandom(8).hex()}" for word in ("key", "own", "other", "canary"))
+KEY, OWN, OTHER, CANARY = (
+    f"planted-{word}-{os.urandom(8).hex()}" for word in ("key", "own", "other", "canary")
+)
 """A private key, the secret of the hostile skill, that of another one, and a variable of metier's own process."""
 CANARY_NAME = "METIER_TEST_CANARY"
 NAME = "probing"
@@ -68,10 +70,17 @@ class Jail:
         self.write(self.config, config)
         self.write_skill(NAME, "OWN_TOKEN", "permissions: [network]\n")
         self.write_skill("other", "OTHER_TOKEN")
-        self.env = {"HOME": self.home, "METIER_HOME": self.data, "PATH": "/usr/bin:/bin", CANARY_NAME: CANARY}
+        self.env = {
+            "HOME": self.home,
+            "METIER_SCAN_MODEL": "off",
+            "METIER_BACKGROUND": "off",
+            "METIER_HOME": self.data,
+            "PATH": "/usr/bin:/bin",
+            CANARY_NAME: CANARY,
+        }
         with self.open() as library:
             for name, value in (("OWN_TOKEN", OWN), ("OTHER_TOKEN", OTHER)):
-                preparing.keep(library, name, value, "file")
+                needs.keep(library.context, name, value, "file")
 
     def open(self) -> Library:
         """Open the library."""
@@ -90,9 +99,13 @@ class Jail:
         self.write(f"{self.home}/.agents/skills/{name}/SKILL.md", f"{head}{more}---\nDo it.\n")
 
     def run(
-        self, code: str, arguments: Sequence[str] = (), lent: Lent = PLAIN, hear: Callable[[str, str], None] | None = None,
+        self,
+        code: str,
+        arguments: Sequence[str] = (),
+        lent: Lent = PLAIN,
+        hear: Callable[[str, str], None] | None = None,
         stopped: Callable[[], bool] | None = None,
-    ) -> Ran:  # fmt: skip
+    ) -> Ran:
         """Put Python code into the skill and run it, with consent, as `metier run` does."""
         self.write(f"{self.skill}/lib/code.py", code)
         self.write(f"{self.skill}/scripts/go.sh", f'exec {PYTHON} -S -u /skill/lib/code.py "$@"\n')
@@ -105,13 +118,29 @@ class Jail:
             library.trust(NAME, "approve", reason="it is meant to be", accept_dangerous=True)
 
     def run_script(
-        self, script: str, arguments: Sequence[str] = (), lent: Lent = PLAIN, hear: Callable[[str, str], None] | None = None,
-        stopped: Callable[[], bool] | None = None, *, consent: bool = True,
-    ) -> Ran:  # fmt: skip
+        self,
+        script: str,
+        arguments: Sequence[str] = (),
+        lent: Lent = PLAIN,
+        hear: Callable[[str, str], None] | None = None,
+        stopped: Callable[[], bool] | None = None,
+        *,
+        consent: bool = True,
+    ) -> Ran:
         """Run a script of the skill as it lies there."""
         with self.open() as library:
-            return library.run(NAME, script, arguments, consent=consent, network=lent.network, read=lent.read, write=lent.write,
-                               seconds=lent.seconds, hear=hear, stopped=stopped)  # fmt: skip
+            return library.run(
+                NAME,
+                script,
+                arguments,
+                consent=consent,
+                network=lent.network,
+                read=lent.read,
+                write=lent.write,
+                seconds=lent.seconds,
+                hear=hear,
+                stopped=stopped,
+            )
 
 
 def jailed(user: str, task: Callable[[Jail], T], config: str = SMALL) -> T:

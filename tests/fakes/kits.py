@@ -19,18 +19,18 @@ from fakes.hands import FaultyHands
 
 import metier
 from metier.errors import MetierError
-from metier.mirroring import grounds
-from metier.plugins.state import needed
-from metier.store.changing.disk import state_of
-from metier.supplying import fetching, places
+from metier.plugins import mirror_store
+from metier.plugins.mirror_json import needed_trees
+from metier.store.io.atomic_change import state_of
+from metier.supply import fetch, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from metier.app import Library
-    from metier.mirrors import Mirror, Version
-    from metier.ports import Hands
-    from metier.store.disk import Store
+    from metier.library import Library
+    from metier.plugins.model import Mirror, MirroredVersion
+    from metier.ports import DiskCalls
+    from metier.store.io.tree_store import Store
 
 PLUGINS = ("box", "kit")
 SHIPS = {"box": ("gamma", "shared"), "kit": ("alpha", "shared")}
@@ -59,9 +59,9 @@ class KilledError(BaseException):
 
 
 class DyingHands(FaultyHands):
-    """Stands behind `Hands`: at one step the process is as good as dead. That step and all later ones do nothing but raise."""
+    """Stands behind `DiskCalls`: at one step the process is as good as dead. That step and all later ones do nothing but raise."""
 
-    def __init__(self, at: int, inner: Hands | None = None) -> None:
+    def __init__(self, at: int, inner: DiskCalls | None = None) -> None:
         """Die at step `at`, counted from one."""
         super().__init__(at, inner=inner or QuickHands())
 
@@ -105,13 +105,19 @@ class Kits:
             self.manifest(plugin)
             self.ship(plugin, SHIPS[plugin][0])
 
-    def library(self, hands: Hands | None = None) -> Library:
+    def library(self, hands: DiskCalls | None = None) -> Library:
         """Open the library of the project."""
-        env = {"HOME": str(self.folder / "home"), "METIER_HOME": str(self.data), "PATH": os.environ.get("PATH", os.defpath)}
+        env = {
+            "HOME": str(self.folder / "home"),
+            "METIER_SCAN_MODEL": "off",
+            "METIER_BACKGROUND": "off",
+            "METIER_HOME": str(self.data),
+            "PATH": os.environ.get("PATH", os.defpath),
+        }
         opened = metier.open(cwd=str(self.project), env=env)
-        opened.hands = hands or QuickHands()
-        clock = opened.ports.clock_ns
-        opened.ports = opened.ports._replace(clock_ns=lambda: clock() + self.ahead)
+        opened.context.disk_calls = hands or QuickHands()
+        clock = opened.context.ports.clock_ns
+        opened.context.ports = opened.context.ports._replace(clock_ns=lambda: clock() + self.ahead)
         return opened
 
     # --- upstream
@@ -149,7 +155,9 @@ class Kits:
 
     def ship_evil(self, plugin: str, name: str) -> None:
         """Have a plugin ship what nobody should take."""
-        _put(self.shipped(plugin, name) / "SKILL.md", DANGEROUS.replace("name: bad", f"name: {name}"))
+        _put(
+            self.shipped(plugin, name) / "SKILL.md", DANGEROUS.replace("name: bad", f"name: {name}")
+        )
 
     def withdraw(self, plugin: str, name: str) -> None:
         """Have a plugin ship a skill no longer."""
@@ -191,10 +199,12 @@ class Kits:
     def let_go(self, name: str) -> None:
         """Forget what is in place: it is the person who replaces it. What is a version stays precious."""
         here = Written(name, self.local(name))
-        if here in self.precious and here.digest not in {one.digest for one in self._versions(name)}:
+        if here in self.precious and here.digest not in {
+            one.digest for one in self._versions(name)
+        }:
             self.precious.remove(here)
 
-    def _versions(self, name: str) -> tuple[Version, ...]:
+    def _versions(self, name: str) -> tuple[MirroredVersion, ...]:
         try:
             skill = self.mirror().skill(name)
         except MetierError:
@@ -206,38 +216,61 @@ class Kits:
     def mirror(self) -> Mirror:
         """Give what is written down."""
         with self.library() as library:
-            return grounds.read(library, places.place_of(library, user=False)).mirror
+            return mirror_store.read(
+                library.context, places.place_of(library.context, user=False)
+            ).mirror
 
     def is_unsettled(self) -> bool:
         """Tell whether a change was broken off, and nobody has settled it yet."""
         return (self.data / "supply" / "journal.json").exists()
 
-    def settle(self, hands: Hands | None = None) -> None:
+    def settle(self, hands: DiskCalls | None = None) -> None:
         """Open it anew after a crash: have what was broken off finished or undone, and sweep as whoever writes next does."""
         with self.library(hands) as library:
-            places.settle(library)
-            with grounds.alone(library):
+            places.recover(library.context)
+            with mirror_store.hold_lock(library.context):
                 pass
-            with fetching.desk(library):
-                places.store_of(library).drop(())
+            with fetch.open_quarantine(library.context):
+                places.store_of(library.context).drop(())
 
     def wrong(self) -> list[str]:
         """Say what does not hold. To be asked when no change is under way."""
         with self.library() as library:
-            place, store = places.place_of(library, user=False), places.store_of(library)
+            place, store = (
+                places.place_of(library.context, user=False),
+                places.store_of(library.context),
+            )
             try:
-                mirror = grounds.read(library, place).mirror
+                mirror = mirror_store.read(library.context, place).mirror
             except MetierError as error:
                 return [f"what is mirrored cannot be read: {error!r}"]
-            lost = [f"{digest} is not in the store" for digest in sorted(needed(mirror)) if not _is_whole(store, digest)]
+            lost = [
+                f"{digest} is not in the store"
+                for digest in sorted(needed_trees(mirror))
+                if not _is_whole(store, digest)
+            ]
             locked = places.read(place).lock
-            both = [f"{skill.name} is in the lock too" for skill in mirror.skills if locked.named(skill.name) is not None]
-            return [*lost, *both, *self._lost(mirror, store), *self._owners(mirror), *self._copies(mirror)]
+            both = [
+                f"{skill.name} is in the lock too"
+                for skill in mirror.skills
+                if locked.named(skill.name) is not None
+            ]
+            return [
+                *lost,
+                *both,
+                *self._lost(mirror, store),
+                *self._owners(mirror),
+                *self._copies(mirror),
+            ]
 
     def _lost(self, mirror: Mirror, store: Store) -> Iterator[str]:
         for name, digest in sorted(self.precious):
             skill = mirror.skill(name)
-            kept = skill is not None and digest in {one.digest for one in skill.versions} and _is_whole(store, digest)
+            kept = (
+                skill is not None
+                and digest in {one.digest for one in skill.versions}
+                and _is_whole(store, digest)
+            )
             if not kept and self.local(name) != digest:
                 yield f"an edit of {name} is lost: {digest}"
         for desk, digest in self.desks.items():
@@ -247,7 +280,11 @@ class Kits:
 
     def _owners(self, mirror: Mirror) -> Iterator[str]:
         for skill in mirror.skills:
-            bound = [one.plugin_id for one in mirror.plugins if (there := one.binding(skill.name)) is not None and there.accepted]
+            bound = [
+                one.plugin_id
+                for one in mirror.plugins
+                if (there := one.binding(skill.name)) is not None and there.accepted
+            ]
             if len(bound) > 1:
                 yield f"{skill.name} has several owners: {bound}"
             if [skill.owner] != ([f"plugin:{one}" for one in bound] or ["user"]):
@@ -281,9 +318,15 @@ class Kits:
 
     def left(self) -> list[str]:
         """List what only a change under way may have: staging, journals, passing names, empty folders."""
-        own = {self.project / path for path in (".git", ".agents", ".agents/skills")}  # a person may have emptied these
+        own = {
+            self.project / path for path in (".git", ".agents", ".agents/skills")
+        }  # a person may have emptied these
         found = [path for path in self.project.rglob("*") if path.name.startswith(".metier-")]
-        found += [path for path in self.project.rglob("*") if path.is_dir() and path not in own and not any(path.iterdir())]
+        found += [
+            path
+            for path in self.project.rglob("*")
+            if path.is_dir() and path not in own and not any(path.iterdir())
+        ]
         found += [path for path in (self.data / "staging").glob("*") if path.name != ".lock"]
         found += [
             path
@@ -305,5 +348,7 @@ def _is_whole(store: Store, digest: str) -> bool:
 
 def _put(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)  # a new file each time: a walk is faster than the clock that stamps files
+    path.unlink(
+        missing_ok=True
+    )  # a new file each time: a walk is faster than the clock that stamps files
     path.write_text(text)

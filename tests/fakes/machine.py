@@ -14,10 +14,19 @@ class FakeMachine:
     """Stands in for the `Machine` port: every list names what this machine has."""
 
     def __init__(
-        self, env: Iterable[str] = (), commands: Iterable[str] = (), files: Iterable[str] = (), packages: Iterable[str] = ()
-    ) -> None:  # fmt: skip
+        self,
+        env: Iterable[str] = (),
+        commands: Iterable[str] = (),
+        files: Iterable[str] = (),
+        packages: Iterable[str] = (),
+    ) -> None:
         """Have these and nothing else."""
-        self.env, self.commands, self.files, self.packages = set(env), set(commands), set(files), set(packages)
+        self.env, self.commands, self.files, self.packages = (
+            set(env),
+            set(commands),
+            set(files),
+            set(packages),
+        )
 
     def has_env(self, name: str) -> bool:
         """Look in the list of variables."""

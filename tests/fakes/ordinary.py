@@ -15,8 +15,8 @@ import traceback
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-import metier.execute.layers.proc
-from metier.execute.cgroup import disk as groups
+import metier.run.io.machine
+from metier.run.io import cgroup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -80,5 +80,5 @@ def _become() -> None:
     # A process that has changed its user hides itself from that user; one that was started by them does not.
     ctypes.CDLL(None).prctl(_DUMPABLE, 1, 0, 0, 0)
     # What root has found out about this machine is not true for others.
-    groups.find.cache_clear()
-    metier.execute.layers.proc.working.cache_clear()
+    cgroup.find.cache_clear()
+    metier.run.io.machine.WORKING_LAYERS.clear()

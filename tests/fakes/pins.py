@@ -7,11 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
-from metier.supplies import Judged, Lock, Pin, Pinned, Target
-from metier.supply.pins import KINDS, LEVELS, METHODS, name_fault, path_fault, text_fault
+from metier.supply.model import InstallTarget, Lock, Pin, PinnedFile, PinVerdict
+from metier.supply.safe_names import (
+    PIN_KINDS,
+    PIN_METHODS,
+    VERDICT_LEVELS,
+    name_fault,
+    path_fault,
+    text_fault,
+)
 
 if TYPE_CHECKING:
-    from metier.supplies import Method
+    from metier.supply.model import Method
 
 
 def sha(text: str) -> str:
@@ -28,32 +35,51 @@ def a_pin(name: str = "pdf", **fields: Any) -> Pin:
     """Give a pin with these fields, and usual ones for the rest; `of` stands for its bytes."""
     whole = digest(fields.pop("of", name))
     usual = {
-        "kind": "git", "source": "https://github.com/anthropics/skills", "path": f"skills/{name}", "ref": "main", "commit": sha(whole)[:40],
-        "digest": whole, "base": whole, "files": (Pinned("SKILL.md", sha(whole)), Pinned("scripts/run.sh", sha(name), "x")),
-        "verdict": Judged("safe", 0, "rules-1"), "targets": (Target("", f".agents/skills/{name}", "folder"),),
-    }  # fmt: skip
+        "kind": "git",
+        "source": "https://github.com/anthropics/skills",
+        "path": f"skills/{name}",
+        "ref": "main",
+        "commit": sha(whole)[:40],
+        "digest": whole,
+        "base": whole,
+        "files": (PinnedFile("SKILL.md", sha(whole)), PinnedFile("scripts/run.sh", sha(name), "x")),
+        "verdict": PinVerdict("safe", 0, "rules-1"),
+        "targets": (InstallTarget("", f".agents/skills/{name}", "folder"),),
+    }
     return Pin(name, **{**usual, **fields})
 
 
 _HASHES = st.integers(0, 9).map(lambda number: sha(str(number)))
 _DIGESTS = _HASHES.map("sha256:".__add__)
 _TEXTS = st.text(max_size=12).filter(lambda text: not text_fault(text))
-_NAMES = (st.sampled_from(["pdf", "xlsx", "docx", "a", "b"]) | st.text(max_size=8)).filter(lambda name: not name_fault(name))
-_PARTS = st.lists(st.text(min_size=1, max_size=6), min_size=1, max_size=3).map("/".join).filter(lambda path: not path_fault(path))
-_FILES = st.dictionaries(_PARTS.map("f/".__add__), st.tuples(_HASHES, st.sampled_from(["", "x", "l"])), max_size=4).filter(
-    lambda found: not any(path.startswith(other + "/") for path in found for other in found))  # fmt: skip
+_NAMES = (st.sampled_from(["pdf", "xlsx", "docx", "a", "b"]) | st.text(max_size=8)).filter(
+    lambda name: not name_fault(name)
+)
+_PARTS = (
+    st.lists(st.text(min_size=1, max_size=6), min_size=1, max_size=3)
+    .map("/".join)
+    .filter(lambda path: not path_fault(path))
+)
+_FILES = st.dictionaries(
+    _PARTS.map("f/".__add__), st.tuples(_HASHES, st.sampled_from(["", "x", "l"])), max_size=4
+).filter(lambda found: not any(path.startswith(other + "/") for path in found for other in found))
 
 
-_METHODS: st.SearchStrategy[Method] = st.sampled_from(METHODS)
+_METHODS: st.SearchStrategy[Method] = st.sampled_from(PIN_METHODS)
 
 
-def _files(found: dict[str, tuple[str, str]]) -> tuple[Pinned, ...]:
-    return tuple(Pinned(path, *rest) for path, rest in sorted(found.items()))
+def _files(found: dict[str, tuple[str, str]]) -> tuple[PinnedFile, ...]:
+    return tuple(PinnedFile(path, *rest) for path, rest in sorted(found.items()))
 
 
-def _targets(name: str) -> st.SearchStrategy[tuple[Target, ...]]:
+def _targets(name: str) -> st.SearchStrategy[tuple[InstallTarget, ...]]:
     folders = st.dictionaries(_PARTS, st.tuples(_TEXTS, _METHODS), max_size=3)
-    return folders.map(lambda found: tuple(Target(agent, f"{path}/{name}", method) for path, (agent, method) in found.items()))
+    return folders.map(
+        lambda found: tuple(
+            InstallTarget(agent, f"{path}/{name}", method)
+            for path, (agent, method) in found.items()
+        )
+    )
 
 
 @st.composite
@@ -61,10 +87,23 @@ def pins(draw: st.DrawFn) -> Pin:
     """Draw a pin that keeps to the rules."""
     name = draw(_NAMES)
     return Pin(
-        name, draw(st.sampled_from(KINDS)), draw(_TEXTS.filter(bool)), draw(st.just("") | _PARTS), draw(_TEXTS), draw(_TEXTS), draw(_DIGESTS),
-        draw(_DIGESTS), _files(draw(_FILES)), Judged(draw(st.sampled_from(LEVELS)), draw(st.integers(0, 100)), draw(_TEXTS)),
-        draw(st.just("") | _DIGESTS), draw(_TEXTS), draw(_targets(name)),
-    )  # fmt: skip
+        name,
+        draw(st.sampled_from(PIN_KINDS)),
+        draw(_TEXTS.filter(bool)),
+        draw(st.just("") | _PARTS),
+        draw(_TEXTS),
+        draw(_TEXTS),
+        draw(_DIGESTS),
+        draw(_DIGESTS),
+        _files(draw(_FILES)),
+        PinVerdict(draw(st.sampled_from(VERDICT_LEVELS)), draw(st.integers(0, 100)), draw(_TEXTS)),
+        draw(st.just("") | _DIGESTS),
+        draw(_TEXTS),
+        draw(_targets(name)),
+        requires=tuple(sorted(draw(st.sets(_NAMES, max_size=3)))),
+        dependency=draw(st.booleans()),
+        vouch=draw(_TEXTS),
+    )
 
 
 def _once(found: list[Pin]) -> Lock:

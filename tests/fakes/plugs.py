@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from fakes.breaking import QuickHands
 
 import metier
-from metier.mirroring import grounds
-from metier.plugins.state import mirror_bytes
-from metier.supplying import places
+from metier.plugins import mirror_store
+from metier.plugins.mirror_json import mirror_bytes
+from metier.supply import places
 
 if TYPE_CHECKING:
-    from metier.app import Library
-    from metier.mirrors import Candidate, Mirror, Mirrored
-    from metier.ports import Hands
-    from metier.supplies import Outcome
+    from metier.library import Library
+    from metier.plugins.model import Mirror, PluginResult, ReviewCandidate
+    from metier.ports import DiskCalls
+    from metier.supply.model import Outcome
 
 LINES = "".join(f"Line {number} of the text.\n" for number in range(1, 13))
 DANGER = (
@@ -58,11 +58,20 @@ class Plugs:
     def __init__(self, base: Path) -> None:
         """Make the folders, and a plugin `kit` with the skills `alpha` and `beta`."""
         self.base = base.resolve()
-        self.home, self.project, self.data, self.kit = (self.base / name for name in ("home", "project", "data", "kit"))
+        self.home, self.project, self.data, self.kit = (
+            self.base / name for name in ("home", "project", "data", "kit")
+        )
         (self.project / ".git").mkdir(parents=True)
         self.home.mkdir()
-        self.env = {"HOME": str(self.home), "METIER_HOME": str(self.data), "PATH": os.environ.get("PATH", os.defpath), "USER": "ada"}
-        self.hands: Hands = QuickHands()
+        self.env = {
+            "HOME": str(self.home),
+            "METIER_SCAN_MODEL": "off",
+            "METIER_BACKGROUND": "off",
+            "METIER_HOME": str(self.data),
+            "PATH": os.environ.get("PATH", os.defpath),
+            "USER": "ada",
+        }
+        self.hands: DiskCalls = QuickHands()
         self.platform = ""
         """What the library takes the system for; on `win32` agents get copies and not links."""
         self.ahead = 0
@@ -73,10 +82,10 @@ class Plugs:
     def open(self) -> Library:
         """Open the library as a process in the project would."""
         opened = metier.open(cwd=str(self.project), env=self.env)
-        opened.hands = self.hands
-        opened.platform = self.platform or opened.platform
-        clock = opened.ports.clock_ns
-        opened.ports = opened.ports._replace(clock_ns=lambda: clock() + self.ahead)
+        opened.context.disk_calls = self.hands
+        opened.context.platform = self.platform or opened.context.platform
+        clock = opened.context.ports.clock_ns
+        opened.context.ports = opened.context.ports._replace(clock_ns=lambda: clock() + self.ahead)
         return opened
 
     def __call__(self, verb: str, *given: Any, **named: Any) -> Any:
@@ -85,7 +94,7 @@ class Plugs:
             try:
                 return getattr(library, verb)(*given, **named)
             finally:
-                self.warnings = list(library.warnings)
+                self.warnings = list(library.context.warnings)
 
     def configure(self, text: str) -> None:
         """Write the user's configuration."""
@@ -98,7 +107,9 @@ class Plugs:
     def release(self, version: str = "1.0", plugin: str = "kit", **skills: str | None) -> Path:
         """Publish a version of a plugin: each skill is its text, or nothing for one that is taken out. Gives its folder."""
         folder = self.base / plugin
-        _write(folder / ".claude-plugin/plugin.json", json.dumps({"name": plugin, "version": version}))
+        _write(
+            folder / ".claude-plugin/plugin.json", json.dumps({"name": plugin, "version": version})
+        )
         for name, text in skills.items():
             if text is None:
                 shutil.rmtree(folder / "skills" / name)
@@ -112,14 +123,16 @@ class Plugs:
 
     # --- what people do
 
-    def enable(self, plugin: str = "kit", **named: Any) -> Mirrored:
+    def enable(self, plugin: str = "kit", **named: Any) -> PluginResult:
         """Enable a plugin by its folder."""
-        found: Mirrored = self("plugin_enable", str(self.base / plugin), **{"consent": yes, **named})
+        found: PluginResult = self(
+            "plugin_enable", str(self.base / plugin), **{"consent": yes, **named}
+        )
         return found
 
-    def sync(self, *plugins: str, **named: Any) -> Mirrored:
+    def sync(self, *plugins: str, **named: Any) -> PluginResult:
         """Look at the plugins."""
-        found: Mirrored = self("plugin_sync", plugins, **named)
+        found: PluginResult = self("plugin_sync", plugins, **named)
         return found
 
     def update(self, name: str = "alpha", *lines: int, version: str = "1.1") -> str:
@@ -150,13 +163,19 @@ class Plugs:
     def mirror(self, *, user: bool = False) -> Mirror:
         """Give what is noted about the project, or about the user."""
         with self.open() as library:
-            return grounds.read(library, places.place_of(library, user=user)).mirror
+            return mirror_store.read(
+                library.context, places.place_of(library.context, user=user)
+            ).mirror
 
     def rewrite(self, **fields: Any) -> None:
         """Change what is noted about the project, as somebody with an editor may."""
         with self.open() as library:
-            ground = grounds.read(library, places.place_of(library, user=False))
-            Path(grounds.file_of(library, ground.place)).write_bytes(mirror_bytes(ground.mirror._replace(**fields)))
+            ground = mirror_store.read(
+                library.context, places.place_of(library.context, user=False)
+            )
+            Path(mirror_store.file_of(library.context, ground.place)).write_bytes(
+                mirror_bytes(ground.mirror._replace(**fields))
+            )
 
     def standing(self, plugin: str = "kit") -> tuple[str, dict[str, str]]:
         """Give the status of a plugin, and of each of its skills."""
@@ -164,7 +183,7 @@ class Plugs:
         assert found is not None
         return found.status, {one.skill: one.status for one in found.skills}
 
-    def candidate(self, ident: str) -> Candidate:
+    def candidate(self, ident: str) -> ReviewCandidate:
         """Give a candidate, decided or not."""
         found = self.mirror().candidate(ident)
         assert found is not None
@@ -176,22 +195,37 @@ class Plugs:
 
     def versions(self, name: str = "alpha") -> list[tuple[str, str, str]]:
         """Give the versions of a skill: number, parent, author."""
-        return [(one.version, one.parent_version, one.created_by) for one in self("versions", name).versions]
+        return [
+            (one.version, one.parent_version, one.created_by)
+            for one in self("versions", name).versions
+        ]
 
     def trees(self) -> set[str]:
         """Give what the store has."""
         with self.open() as library:
-            return set(places.store_of(library).digests())
+            return set(places.store_of(library.context).digests())
 
     def seen(self) -> dict[str, object]:
         """Give all that a person would miss: both places, the trees in the store, what is noted about plugins; and what is staged.
 
         Where bytes are from stays noted even when nobody wants them: that is no snapshot of them.
         """
-        tops = (self.project, self.home, *(self.data / name for name in ("plugins", "store/trees", "review")))
-        found: dict[str, object] = {str(path): _what(path) for top in tops for path in sorted(top.rglob("*"))}
-        staged = [path for path in (self.data / "staging").glob("*") if path.suffix != ".lock" and path.name != ".lock"]
-        return {path: what for path, what in found.items() if what != "folder"} | {"staged": [str(path) for path in staged]}
+        tops = (
+            self.project,
+            self.home,
+            *(self.data / name for name in ("plugins", "store/trees", "review")),
+        )
+        found: dict[str, object] = {
+            str(path): _what(path) for top in tops for path in sorted(top.rglob("*"))
+        }
+        staged = [
+            path
+            for path in (self.data / "staging").glob("*")
+            if path.suffix != ".lock" and path.name != ".lock"
+        ]
+        return {path: what for path, what in found.items() if what != "folder"} | {
+            "staged": [str(path) for path in staged]
+        }
 
 
 def _write(path: Path, text: str) -> None:

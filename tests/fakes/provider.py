@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from metier.offers import Package
+from metier.disclose.model import Package
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 
 def package(identity: str, authority: str = "host", **more: Any) -> Package:
     """Make a package that breaks no rule."""
-    given = {"name": identity.rpartition("/")[2], "description": "Does it.", "resource": f"{identity}/SKILL.md", **more}
+    given = {
+        "name": identity.rpartition("/")[2],
+        "description": "Does it.",
+        "resource": f"{identity}/SKILL.md",
+        **more,
+    }
     return Package(authority, identity, **given)
 
 
@@ -24,11 +29,19 @@ class FakeProvider:
     """
 
     def __init__(
-        self, pages: Sequence[Any] = (), resources: dict[tuple[str, str], Any] | None = None, authority: str = "host",
+        self,
+        pages: Sequence[Any] = (),
+        resources: dict[tuple[str, str], Any] | None = None,
+        authority: str = "host",
         called: Callable[[], None] = lambda: None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Take what it lists, page by page, and what can be read."""
-        self.pages, self.resources, self.name, self.called = pages, resources or {}, authority, called
+        self.pages, self.resources, self.name, self.called = (
+            pages,
+            resources or {},
+            authority,
+            called,
+        )
         self.cursors: list[str] = []
         self.reads: list[tuple[str, str]] = []
 

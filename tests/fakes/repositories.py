@@ -14,13 +14,24 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-WHO = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com",
-       "GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z"}  # fmt: skip
+WHO = {
+    "GIT_AUTHOR_NAME": "a",
+    "GIT_AUTHOR_EMAIL": "a@example.com",
+    "GIT_COMMITTER_NAME": "a",
+    "GIT_COMMITTER_EMAIL": "a@example.com",
+    "GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z",
+    "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z",
+}
 
 
 def environment(home: Path) -> dict[str, str]:
     """Give an environment in which no configuration of this machine's user counts."""
-    return {"PATH": os.environ["PATH"], "HOME": str(home), "GIT_CONFIG_GLOBAL": str(home / "gitconfig"), "GIT_CONFIG_NOSYSTEM": "1"}
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "GIT_CONFIG_GLOBAL": str(home / "gitconfig"),
+        "GIT_CONFIG_NOSYSTEM": "1",
+    }
 
 
 def skill(name: str, body: str = "Do it.") -> str:
@@ -45,7 +56,13 @@ class Repository:
     def git(self, *words: str, stdin: bytes | None = None) -> str:
         """Run git in it, as nobody in particular."""
         env = {**environment(self.path.parent), **WHO}
-        done = subprocess.run(["git", "-C", str(self.path), *words], input=stdin, env=env, check=True, capture_output=True)
+        done = subprocess.run(
+            ["git", "-C", str(self.path), *words],
+            input=stdin,
+            env=env,
+            check=True,
+            capture_output=True,
+        )
         return done.stdout.decode("utf-8", "surrogateescape").strip()
 
     def commit(self, files: Mapping[str, str | bytes], message: str = "change") -> str:
@@ -64,7 +81,14 @@ class Repository:
 
     def tree(self, *entries: tuple[str, str, str]) -> str:
         """Put a tree of (mode, hash, name) into it as it is, whatever the names are, and give its hash."""
-        raw = b"".join(mode.encode() + b" " + name.encode("utf-8", "surrogateescape") + b"\0" + bytes.fromhex(key) for mode, key, name in entries)
+        raw = b"".join(
+            mode.encode()
+            + b" "
+            + name.encode("utf-8", "surrogateescape")
+            + b"\0"
+            + bytes.fromhex(key)
+            for mode, key, name in entries
+        )
         return self.git("hash-object", "-w", "-t", "tree", "--literally", "--stdin", stdin=raw)
 
     def commit_tree(self, tree: str, branch: str = "main") -> str:
@@ -116,13 +140,25 @@ class _Server(BaseHTTPRequestHandler):
                 self.send_header("Content-Length", "0")
                 self.end_headers()
                 return
-        env = {**environment(Path(self.root)), "GIT_PROJECT_ROOT": self.root, "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path,
-               "QUERY_STRING": query, "REQUEST_METHOD": self.command, "CONTENT_TYPE": self.headers.get("content-type", ""),
-               "CONTENT_LENGTH": str(len(body)), "HTTP_CONTENT_ENCODING": self.headers.get("content-encoding", ""),
-               "GIT_PROTOCOL": self.headers.get("git-protocol", "")}  # fmt: skip
-        done = subprocess.run(["git", "http-backend"], input=body, env=env, check=False, capture_output=True)
+        env = {
+            **environment(Path(self.root)),
+            "GIT_PROJECT_ROOT": self.root,
+            "GIT_HTTP_EXPORT_ALL": "1",
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "REQUEST_METHOD": self.command,
+            "CONTENT_TYPE": self.headers.get("content-type", ""),
+            "CONTENT_LENGTH": str(len(body)),
+            "HTTP_CONTENT_ENCODING": self.headers.get("content-encoding", ""),
+            "GIT_PROTOCOL": self.headers.get("git-protocol", ""),
+        }
+        done = subprocess.run(
+            ["git", "http-backend"], input=body, env=env, check=False, capture_output=True
+        )
         head, _, rest = done.stdout.partition(b"\r\n\r\n")
-        fields = dict(line.split(": ", 1) for line in head.decode("latin-1").split("\r\n") if ": " in line)
+        fields = dict(
+            line.split(": ", 1) for line in head.decode("latin-1").split("\r\n") if ": " in line
+        )
         self.send_response(int(fields.pop("Status", "200").split()[0]))
         for name, value in fields.items():
             self.send_header(name, value)
@@ -150,10 +186,14 @@ class Served:
 @contextmanager
 def served(root: Path) -> Iterator[Served]:
     """Serve every repository below a folder over http on loopback."""
-    handler = type("Handler", (_Server,), {"root": str(root), "moved": {}, "asked": [], "secrets": {}})
+    handler = type(
+        "Handler", (_Server,), {"root": str(root), "moved": {}, "asked": [], "secrets": {}}
+    )
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+    )
     thread.start()
     try:
         yield Served(server, handler)

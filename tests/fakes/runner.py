@@ -17,7 +17,9 @@ class KeptRunner:
         """Begin with nothing run."""
         self.ran: list[tuple[str, str, tuple[str, ...], dict[str, str]]] = []
 
-    def run(self, card: Card, script: str, arguments: Sequence[str], environment: Mapping[str, str]) -> tuple[int, str]:
+    def run(
+        self, card: Card, script: str, arguments: Sequence[str], environment: Mapping[str, str]
+    ) -> tuple[int, str]:
         """Keep what would be run, and say that it went well."""
         self.ran.append((card.name, script, tuple(arguments), dict(environment)))
         return 0, "done\n"

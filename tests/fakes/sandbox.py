@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from metier.runs import Ended
+from metier.run.model import RunEnded
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from metier.runs import Cage, Layer
+    from metier.run.model import Cage, Layer
 
 
 class FakeSandbox:
@@ -25,10 +25,16 @@ class FakeSandbox:
         """Lack nothing."""
         return []
 
-    def run(self, cage: Cage, hear: Callable[[str, bytes], None], feed: object = None, stopped: object = None) -> Ended:  # noqa: ARG002
+    def run(
+        self,
+        cage: Cage,
+        hear: Callable[[str, bytes], None],
+        feed: object = None,  # noqa: ARG002
+        stopped: object = None,  # noqa: ARG002
+    ) -> RunEnded:
         """Remember the command, its folder and its time."""
         self.ran.append((cage.command[-1], cage.folder, cage.bounds.seconds))
         if self.error is not None:
             raise self.error
         hear("out", self.output.encode("utf-8", "surrogatepass"))
-        return Ended(self.code)
+        return RunEnded(self.code)

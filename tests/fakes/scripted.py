@@ -11,26 +11,32 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from metier.app import Library
+    from metier.library import Library
 
 HELLO = {"scripts/hello.py": "print('hello')\n"}
 
 
 def library_of(
-    base: Path, files: Mapping[str, str | bytes] = HELLO, fields: str = "", config: str = "", *, box: KeptSandbox | None = None,
-    level: str = "trusted", env: Mapping[str, str] | None = None,
-) -> Library:  # fmt: skip
+    base: Path,
+    files: Mapping[str, str | bytes] = HELLO,
+    fields: str = "",
+    config: str = "",
+    *,
+    box: KeptSandbox | None = None,
+    level: str = "trusted",
+    env: Mapping[str, str] | None = None,
+) -> Library:
     """Give a library with the skill `pdf` of the user's own, whom it trusts so far."""
     place = Place(base)
     place.env |= {"PATH": "/usr/local/bin:/usr/bin:/bin", **(env or {})}
     place.configure(f'trust.local_default = "{level}"\n{config}')
     skill(place.home / ".agents/skills/pdf", fields=fields, files=files)
     library = place.scopes()
-    library.sandbox = box if box is not None else KeptSandbox(b"hello\n")
+    library.context.sandbox = box if box is not None else KeptSandbox(b"hello\n")
     return library
 
 
 def kept(library: Library) -> KeptSandbox:
     """Give the sandbox of a library, to see what it was told."""
-    assert isinstance(library.sandbox, KeptSandbox)
-    return library.sandbox
+    assert isinstance(library.context.sandbox, KeptSandbox)
+    return library.context.sandbox

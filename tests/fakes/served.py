@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from conftest import Home, Writer
     from mcp.client.client import Client
 
-    from metier.app import Library
+    from metier.library import Library
 
 CODE = '"""Do a thing."""\n{said}SKILL_DESCRIPTION = "Does {name}."\nSKILL_TRIGGERS = ["{name} it"]\n\n\ndef run(task):\n    return task\n'
 
@@ -48,9 +48,17 @@ class Place:
     def open(self, *roots: str, **options: Any) -> Library:
         """Open the library."""
         folders = [str(self.folder / root) for root in roots or ("skills",)]
-        return metier.open(env=self.home.env, cwd=self.folder, config=self.config, roots=folders, **options)
+        return metier.open(
+            env=self.home.env, cwd=self.folder, config=self.config, roots=folders, **options
+        )
 
-    def seen(self, use: Callable[[Client, list[Any]], Awaitable[None]], *, mode: str = "legacy", door: str = "stdio") -> list[Any]:
+    def seen(
+        self,
+        use: Callable[[Client, list[Any]], Awaitable[None]],
+        *,
+        mode: str = "legacy",
+        door: str = "stdio",
+    ) -> list[Any]:
         """Connect a client, and give what it collects."""
         found: list[Any] = []
 

@@ -6,7 +6,7 @@ import socket
 import threading
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.settings.tables import Supply
+from metier.settings.model import SupplySettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -47,16 +47,21 @@ class Site:
         self._thread.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """Stop."""
         self._closing.set()
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         self._thread.join()
 
-    def limits(self, **others: Any) -> Supply:
+    def limits(self, **others: Any) -> SupplySettings:
         """Give settings under which this site may be reached although it is on this machine."""
-        return Supply(private_hosts=(self.place,))._replace(**others)
+        return SupplySettings(private_hosts=(self.place,))._replace(**others)
 
     def _serve(self) -> None:
         while not self._closing.is_set():
@@ -80,13 +85,25 @@ class Site:
                 pass  # the other side hung up
 
     def _page(self, target: str) -> Says:
-        page = self.pages.get(target, self.pages.get(target.partition("?")[0], Says(b"nothing here", 404)))
+        page = self.pages.get(
+            target, self.pages.get(target.partition("?")[0], Says(b"nothing here", 404))
+        )
         return Says(page) if isinstance(page, bytes) else page
 
     def _send(self, connection: socket.socket, says: Says, *, is_head: bool) -> None:
         headers = {"Content-Length": str(len(says.body))} if says.headers is None else says.headers
-        lines = [f"HTTP/1.1 {says.status} As told", *(f"{name}: {value}" for name, value in headers.items()), "Connection: close", "", ""]
-        data = says.raw if says.raw is not None else "\r\n".join(lines).encode() + (b"" if is_head else says.body)
+        lines = [
+            f"HTTP/1.1 {says.status} As told",
+            *(f"{name}: {value}" for name, value in headers.items()),
+            "Connection: close",
+            "",
+            "",
+        ]
+        data = (
+            says.raw
+            if says.raw is not None
+            else "\r\n".join(lines).encode() + (b"" if is_head else says.body)
+        )
         for piece in _pieces(data, drip=says.drip):
             connection.sendall(piece)
             if says.drip and self._closing.wait(0.01):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from metier.mirrors import Mirror
+    from metier.plugins.model import Mirror
 
 UPDATE, ADD, REMOVE = "plugin_skill_update", "plugin_skill_added", "plugin_skill_removed"
 
@@ -26,7 +26,14 @@ class Waits(NamedTuple):
 class Tie:
     """How a skill stands to its plugin."""
 
-    def __init__(self, accepted: str = "", waits: Waits | None = None, observed: str = "", *, gone: bool = False) -> None:
+    def __init__(
+        self,
+        accepted: str = "",
+        waits: Waits | None = None,
+        observed: str = "",
+        *,
+        gone: bool = False,
+    ) -> None:
         """Begin with a tree that was accepted, or with something that waits."""
         self.accepted, self.waits = accepted, waits
         self.observed = observed or accepted
@@ -46,7 +53,9 @@ class Kit:
     def settle(self) -> None:
         """Work out the status from what waits."""
         if self.enabled and self.status not in {"paused", "missing"}:
-            self.status = "update_pending" if any(tie.waits for tie in self.ties.values()) else "synced"
+            self.status = (
+                "update_pending" if any(tie.waits for tie in self.ties.values()) else "synced"
+            )
 
 
 class Sight(NamedTuple):
@@ -77,7 +86,11 @@ class Standings:
         """Read them off what is written down, as after a crash."""
         found, waiting = cls(), {one.id: one for one in mirror.candidates}
         for skill in mirror.skills:
-            found.owners[skill.name] = "" if skill.why.startswith("plugin_removed:") else skill.owner.removeprefix("plugin:")
+            found.owners[skill.name] = (
+                ""
+                if skill.why.startswith("plugin_removed:")
+                else skill.owner.removeprefix("plugin:")
+            )
             current = skill.version(skill.current)
             found.current[skill.name] = current.digest if current is not None else ""
             if skill.lineage.startswith("adopted_from_plugin:"):
@@ -86,15 +99,29 @@ class Standings:
             kit = found.kits[plugin.plugin_id] = Kit(enabled=plugin.enabled, status=plugin.status)
             for tie in plugin.skills:
                 one = waiting.get(tie.pending)
-                waits = _waits(one) if one is not None and one.status in {"open", "accepted"} else None
-                kit.ties[tie.skill] = Tie(tie.accepted, waits, tie.observed, gone=tie.status in {"removed", "kept"})
-        found.refused = {(one.evidence.plugin_id, one.skill, _waits(one)) for one in mirror.candidates if one.status == "rejected"}
+                waits = (
+                    _waits(one) if one is not None and one.status in {"open", "accepted"} else None
+                )
+                kit.ties[tie.skill] = Tie(
+                    tie.accepted, waits, tie.observed, gone=tie.status in {"removed", "kept"}
+                )
+        found.refused = {
+            (one.evidence.plugin_id, one.skill, _waits(one))
+            for one in mirror.candidates
+            if one.status == "rejected"
+        }
         return found
 
     def seen(self) -> dict[str, tuple[object, ...]]:
         """Give what can be told apart from outside."""
         return {
-            name: (kit.enabled, kit.status, tuple(sorted((key, tie.accepted, tie.waits or ()) for key, tie in kit.ties.items())))
+            name: (
+                kit.enabled,
+                kit.status,
+                tuple(
+                    sorted((key, tie.accepted, tie.waits or ()) for key, tie in kit.ties.items())
+                ),
+            )
             for name, kit in self.kits.items()
         }
 
@@ -162,7 +189,9 @@ class Standings:
 
     def ask(self, plugin: str, name: str, waits: Waits) -> None:
         """Have something wait, unless a person has said no to it."""
-        self.kits[plugin].ties[name].waits = None if (plugin, name, waits) in self.refused else waits
+        self.kits[plugin].ties[name].waits = (
+            None if (plugin, name, waits) in self.refused else waits
+        )
 
     def conflicts(self, plugin: str, name: str, sight: Sight) -> bool:
         """Tell whether a skill that a plugin ships is somebody else's."""
@@ -185,7 +214,11 @@ class Standings:
                 return None
             then.owners[name] = plugin
         for name, tree in sight.ships.items():
-            if back or name in kit.ties or (self.owners.get(name) == "user" and self.adopted.get(name) == plugin):
+            if (
+                back
+                or name in kit.ties
+                or (self.owners.get(name) == "user" and self.adopted.get(name) == plugin)
+            ):
                 continue
             if self.conflicts(plugin, name, sight):
                 return None
@@ -197,7 +230,11 @@ class Standings:
             then.owners[name], then.current[name] = plugin, tree
             then.adopted.pop(name, None)
         local = {**sight.local, **{name: then.current[name] for name in kit.ties}}
-        return [self, then, *(then.synced(plugin, sight._replace(local=local))[1:] if again else ())]
+        return [
+            self,
+            then,
+            *(then.synced(plugin, sight._replace(local=local))[1:] if again else ()),
+        ]
 
     def paused(self, plugin: str) -> list[Standings] | None:
         """Leave a plugin alone."""
@@ -225,15 +262,29 @@ class Standings:
         then = self.after()
         kit = then.kits[plugin]
         if kit.enabled:
-            then.current.update({name: sight.local[name] for name in kit.ties if kit.ties[name].accepted and sight.local.get(name)})
-        kit.ties = {name: Tie(tie.accepted, None, tie.observed) for name, tie in kit.ties.items() if tie.accepted}
+            then.current.update(
+                {
+                    name: sight.local[name]
+                    for name in kit.ties
+                    if kit.ties[name].accepted and sight.local.get(name)
+                }
+            )
+        kit.ties = {
+            name: Tie(tie.accepted, None, tie.observed)
+            for name, tie in kit.ties.items()
+            if tie.accepted
+        }
         kit.enabled, kit.status = False, "disabled"
         return [self, then]
 
     def taken(self, plugin: str, name: str, sight: Sight) -> list[Standings] | None:
         """Adopt a skill."""
         tie = self.kits[plugin].ties.get(name) if plugin in self.kits else None
-        if tie is None or not tie.accepted or (not self.kits[plugin].enabled and sight.local.get(name)):
+        if (
+            tie is None
+            or not tie.accepted
+            or (not self.kits[plugin].enabled and sight.local.get(name))
+        ):
             return None
         then = self.after()
         kit = then.kits[plugin]
@@ -286,4 +337,6 @@ class Standings:
 def _waits(candidate: object) -> Waits:
     about = candidate.evidence  # type: ignore[attr-defined]
     kind = candidate.kind  # type: ignore[attr-defined]
-    return Waits(kind, about.base_upstream_tree_hash if kind == REMOVE else about.new_upstream_tree_hash)
+    return Waits(
+        kind, about.base_upstream_tree_hash if kind == REMOVE else about.new_upstream_tree_hash
+    )

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from metier.wanted import Text
+from metier.find.model import SkillText
 
 
-def skill(path: str, name: str = "", description: str = "", body: str = "", **rest: tuple[str, ...]) -> Text:
+def skill(
+    path: str, name: str = "", description: str = "", body: str = "", **rest: tuple[str, ...]
+) -> SkillText:
     """Make a skill; its stamp is a digest of what it says, as far as tests need one."""
-    return Text(path, f"{name}|{description}|{body}|{rest}".encode("utf-8", "replace"), name, description,
-                rest.get("tags", ()), rest.get("triggers", ()), body)  # fmt: skip
+    return SkillText(
+        path,
+        f"{name}|{description}|{body}|{rest}".encode("utf-8", "replace"),
+        name,
+        description,
+        rest.get("tags", ()),
+        rest.get("triggers", ()),
+        body,
+    )

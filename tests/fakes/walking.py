@@ -15,15 +15,15 @@ from fakes.kits import HOUR, NAMES, PLACES, PLUGINS, SHIPS, DyingHands, KilledEr
 from fakes.standings import Sight, Standings
 
 from metier.errors import MetierError
-from metier.plugins.moves import REMOVED
-from metier.store.changing.disk import state_of
-from metier.supplying.merging import is_untouched
+from metier.plugins.mirror_ledger import REMOVED_PREFIX
+from metier.store.io.atomic_change import state_of
+from metier.supply.merge.settle import is_untouched
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from metier.app import Library
-    from metier.mirrors import Candidate
+    from metier.library import Library
+    from metier.plugins.model import ReviewCandidate
 
 MEMORY = Path("/dev/shm")
 _OPEN = {"open", "accepted"}
@@ -37,8 +37,24 @@ MOST = (20, 60, 170)
 BROKEN = 0.6
 """How many of the verbs are broken off, unless they are done before that step."""
 
-OFTEN = {"ship": 2, "upstream_word": 8, "leave_out": 2, "manifest": 2, "person": 8, "enable": 5, "sync": 9, "pause": 1, "resume": 4, "disable": 2,
-         "adopt": 1, "accept": 8, "edit": 3, "reject": 1, "make_current": 3, "reopen": 1}  # fmt: skip
+OFTEN = {
+    "ship": 2,
+    "upstream_word": 8,
+    "leave_out": 2,
+    "manifest": 2,
+    "person": 8,
+    "enable": 5,
+    "sync": 9,
+    "pause": 1,
+    "resume": 4,
+    "disable": 2,
+    "adopt": 1,
+    "accept": 8,
+    "edit": 3,
+    "reject": 1,
+    "make_current": 3,
+    "reopen": 1,
+}
 """How often each thing happens."""
 
 
@@ -105,7 +121,7 @@ class Walk:
         """Tell whether a person wrote something of their own where a skill would be."""
         return bool(self.kits.local(name)) and self.model.owners.get(name, "") in {"", "user"}
 
-    def waiting(self) -> list[Candidate]:
+    def waiting(self) -> list[ReviewCandidate]:
         """Give what waits."""
         return [one for one in self.kits.mirror().candidates if one.status in _OPEN]
 
@@ -114,27 +130,49 @@ class Walk:
         if self.unsettled:
             return []
         # Once accepted, a desk is merged with what was edited in place since: its own tree need not be kept.
-        done = {one.desk for one in self.kits.mirror().candidates if one.status == "published"} & self.given
-        self.kits.desks = {desk: tree for desk, tree in self.kits.desks.items() if desk.rpartition("/")[2] not in done}
+        done = {
+            one.desk for one in self.kits.mirror().candidates if one.status == "published"
+        } & self.given
+        self.kits.desks = {
+            desk: tree
+            for desk, tree in self.kits.desks.items()
+            if desk.rpartition("/")[2] not in done
+        }
         found = self.kits.wrong()
         if not found:
             actual = Standings.of(self.kits.mirror()).seen()
-            found = [] if actual == self.model.seen() else [f"it is {actual}, and should be {self.model.seen()}"]
+            found = (
+                []
+                if actual == self.model.seen()
+                else [f"it is {actual}, and should be {self.model.seen()}"]
+            )
         return found
 
     # --- doing
 
     def do(
-        self, act: Callable[[Library], Any], stages: list[Standings] | None, broken: Break | None, *, loose: bool = False
+        self,
+        act: Callable[[Library], Any],
+        stages: list[Standings] | None,
+        broken: Break | None,
+        *,
+        loose: bool = False,
     ) -> Any:
         """Do a verb; give what it came to, or nothing where it was refused or broken off. A `loose` one may stop at any stage."""
         self.steps += 1
-        hands, result, error, killed = (broken.hands() if broken is not None else QuickHands()), None, None, False
+        hands, result, error, killed = (
+            (broken.hands() if broken is not None else QuickHands()),
+            None,
+            None,
+            False,
+        )
         try:
             with self.kits.library(hands) as library:
                 result = act(library)
         except KilledError:
-            killed = True  # what comes then waits until the locks are let go, as those of the dead are
+            killed = (
+                True  # what comes then waits until the locks are let go, as those of the dead are
+            )
         except MetierError as problem:
             error = problem
         if killed:
@@ -148,7 +186,15 @@ class Walk:
         self._judged(stages, result, error, failed=failed, loose=loose)
         return result if error is None else None
 
-    def _judged(self, stages: list[Standings] | None, result: Any, error: MetierError | None, *, failed: bool, loose: bool) -> None:
+    def _judged(
+        self,
+        stages: list[Standings] | None,
+        result: Any,
+        error: MetierError | None,
+        *,
+        failed: bool,
+        loose: bool,
+    ) -> None:
         actual = Standings.of(self.kits.mirror())
         if self.unsettled:  # it had to settle something first, and what that led to is not foreseen
             self.unsettled = self.kits.is_unsettled()
@@ -158,8 +204,14 @@ class Walk:
         if failed or loose:
             self.broken += failed
             known = [one.seen() for one in stages or [self.model]]
-            partly = getattr(result, "notes", ()) or getattr(result, "unreachable", ())  # it says itself what it could not look at
-            assert actual.seen() in known or partly or (failed and loose), (error, actual.seen(), known)
+            partly = getattr(result, "notes", ()) or getattr(
+                result, "unreachable", ()
+            )  # it says itself what it could not look at
+            assert actual.seen() in known or partly or (failed and loose), (
+                error,
+                actual.seen(),
+                known,
+            )
             self.model = actual
             self._finish()
             return
@@ -237,9 +289,17 @@ class Walk:
 
     def enable(self, plugin: str, broken: Break | None) -> None:
         """Enable a plugin."""
-        source = plugin if plugin in self.model.kits and not self.unsettled else str(self.kits.source(plugin))
+        source = (
+            plugin
+            if plugin in self.model.kits and not self.unsettled
+            else str(self.kits.source(plugin))
+        )
         stages = self.model.enabled(plugin, self.sight(plugin))
-        self.do(lambda library: library.plugin_enable(source, consent=lambda _plan: True), stages, broken)
+        self.do(
+            lambda library: library.plugin_enable(source, consent=lambda _plan: True),
+            stages,
+            broken,
+        )
 
     def sync(self, broken: Break | None) -> None:
         """Look at all plugins."""
@@ -255,12 +315,20 @@ class Walk:
 
     def resume(self, plugin: str, broken: Break | None) -> None:
         """Resume a plugin."""
-        self.do(lambda library: library.plugin_resume(plugin), self.model.resumed(plugin, self.sight(plugin)), broken)
+        self.do(
+            lambda library: library.plugin_resume(plugin),
+            self.model.resumed(plugin, self.sight(plugin)),
+            broken,
+        )
 
     def disable(self, plugin: str, broken: Break | None) -> None:
         """Disable a plugin."""
         stages = self.model.disabled(plugin, self.sight(plugin))
-        self.do(lambda library: library.plugin_disable(plugin, disable_linked_skills=True), stages, broken)
+        self.do(
+            lambda library: library.plugin_disable(plugin, disable_linked_skills=True),
+            stages,
+            broken,
+        )
 
     def adopt(self, plugin: str, name: str, broken: Break | None) -> None:
         """Adopt a skill."""
@@ -271,7 +339,9 @@ class Walk:
         """Turn down one of what waits."""
         one = self._picked(pick)
         if one is not None:
-            stages = None if self.unsettled else self.model.rejected(one.evidence.plugin_id, one.skill)
+            stages = (
+                None if self.unsettled else self.model.rejected(one.evidence.plugin_id, one.skill)
+            )
             self.do(lambda library: library.reject(one.id), stages, broken)
 
     def edit(self, pick: int, at: int, word: str, broken: Break | None) -> None:
@@ -283,7 +353,11 @@ class Walk:
         if found is None or not found.desk:
             return
         file = Path(found.desk) / "SKILL.md"
-        lines = [line for line in file.read_text().splitlines(keepends=True) if not line.startswith(_MARKS)]
+        lines = [
+            line
+            for line in file.read_text().splitlines(keepends=True)
+            if not line.startswith(_MARKS)
+        ]
         file.write_text(with_word("".join(lines), at, word))
         if is_untouched(found.desk):  # it came to the same: there is nothing of the person's on it
             self.kits.desks.pop(found.desk, None)
@@ -303,12 +377,27 @@ class Walk:
             return
         stages = self.model.looked(plugin, self.sight(plugin))
         ties = stages[-1].kits[plugin].ties
-        then = stages[-1].published(plugin, one.skill, "") if one.skill in ties and ties[one.skill].waits else []
-        blind = self.model.published(plugin, one.skill, "") if broken is not None and broken.fault != "SIGKILL" else []
+        then = (
+            stages[-1].published(plugin, one.skill, "")
+            if one.skill in ties and ties[one.skill].waits
+            else []
+        )
+        blind = (
+            self.model.published(plugin, one.skill, "")
+            if broken is not None and broken.fault != "SIGKILL"
+            else []
+        )
         # Where even the look was broken off, what was shown is all there is to go by.
         self._accepted(one, how, [*blind, *stages, *then], len(blind) + len(stages), broken)
 
-    def _accepted(self, one: Candidate, how: str, stages: list[Standings], looked: int, broken: Break | None) -> None:
+    def _accepted(
+        self,
+        one: ReviewCandidate,
+        how: str,
+        stages: list[Standings],
+        looked: int,
+        broken: Break | None,
+    ) -> None:
         said: list[Any] = []
 
         def act(library: Library) -> object:
@@ -318,7 +407,7 @@ class Walk:
                 if broken is not None:
                     raise
                 said.append(error)
-            return Told(tuple(library.warnings))
+            return Told(tuple(library.context.warnings))
 
         if broken is not None:
             self.do(act, stages, broken, loose=True)
@@ -335,17 +424,27 @@ class Walk:
         assert actual.seen() in known, (known, actual.seen(), said[0], one)
         self.model = actual
 
-    def _is_as_shown(self, one: Candidate) -> bool:
+    def _is_as_shown(self, one: ReviewCandidate) -> bool:
         """Tell whether what waits can be accepted as it is: nothing has moved, and nothing speaks against it."""
         about = one.evidence
-        if one.kind == "plugin_skill_removed" or not about.proposed_tree_hash or one.desk or one.status != "open":
+        if (
+            one.kind == "plugin_skill_removed"
+            or not about.proposed_tree_hash
+            or one.desk
+            or one.status != "open"
+        ):
             return False
         kit = self.model.kits[about.plugin_id]
         looked = kit.enabled and kit.status != "paused" and not self.kits.hidden(about.plugin_id)
-        moved = looked and self.kits.ships(about.plugin_id).get(one.skill) != about.new_upstream_tree_hash
+        moved = (
+            looked
+            and self.kits.ships(about.plugin_id).get(one.skill) != about.new_upstream_tree_hash
+        )
         tie = kit.ties.get(one.skill)
         based = tie is not None and tie.accepted == about.base_upstream_tree_hash
-        if one.kind == "plugin_skill_added" and self.model.conflicts(about.plugin_id, one.skill, self.sight(about.plugin_id)):
+        if one.kind == "plugin_skill_added" and self.model.conflicts(
+            about.plugin_id, one.skill, self.sight(about.plugin_id)
+        ):
             return False
         return (
             not moved
@@ -361,14 +460,16 @@ class Walk:
             return
         version = skill.versions[pick % len(skill.versions)]
         stages = [self.model] if skill.status == "active" else None
-        if skill.why.startswith(REMOVED):
-            plugin = skill.why.removeprefix(REMOVED)
+        if skill.why.startswith(REMOVED_PREFIX):
+            plugin = skill.why.removeprefix(REMOVED_PREFIX)
             stages = self.model.reclaimed(plugin, name, self.sight(plugin))
-        before = self.unsettled  # then something else may be put in place afterwards: what was accepted before
+        before = (
+            self.unsettled
+        )  # then something else may be put in place afterwards: what was accepted before
         found = self.do(lambda library: library.make_current(name, version.version), stages, broken)
         assert found is None or before or version.digest == self.kits.local(name)
 
-    def _picked(self, pick: int) -> Candidate | None:
+    def _picked(self, pick: int) -> ReviewCandidate | None:
         found = self.waiting()
         return found[pick % len(found)] if found else None
 
@@ -399,19 +500,40 @@ def wander(seed: int, steps: int, tell: Callable[[str], None] = lambda _line: No
 def _drawn(draw: Random) -> tuple[str, tuple[Any, ...]]:
     """Draw a verb, and what is given to it."""
     plugin = draw.choice(PLUGINS)
-    name, at, word, pick = draw.choice(SHIPS[plugin]), draw.randrange(PLACES), draw.choice(WORDS), draw.randrange(8)
+    name, at, word, pick = (
+        draw.choice(SHIPS[plugin]),
+        draw.randrange(PLACES),
+        draw.choice(WORDS),
+        draw.randrange(8),
+    )
     fault: Fault = draw.choice(("SIGKILL", "SIGKILL", "ENOSPC", "EIO"))
     broken = (
-        Break(fault, draw.randint(1, draw.choice(MOST)), draw.choice(("settled", "killed", "left")), draw.randint(1, 12))
+        Break(
+            fault,
+            draw.randint(1, draw.choice(MOST)),
+            draw.choice(("settled", "killed", "left")),
+            draw.randint(1, 12),
+        )
         if draw.random() < BROKEN
         else None
     )
     verbs: dict[str, tuple[Any, ...]] = {
-        "ship": (plugin, name, tuple(draw.choice(WORDS) for _place in range(PLACES))), "upstream_word": (plugin, name, at, word),
-        "leave_out": (plugin, name, pick), "manifest": (plugin, draw.choice(("", "1.0", "1.0", "1.1", "1.1"))), "person": (name, at, word, pick),
-        "enable": (plugin, broken), "sync": (broken,), "pause": (plugin, broken), "resume": (plugin, broken), "disable": (plugin, broken),
-        "adopt": (plugin, name, broken), "accept": (pick, draw.choice(("", "", "", "ours", "theirs")), broken),
-        "edit": (pick, at, word, broken), "reject": (pick, broken), "make_current": (name, pick, broken), "reopen": (),
-    }  # fmt: skip
+        "ship": (plugin, name, tuple(draw.choice(WORDS) for _place in range(PLACES))),
+        "upstream_word": (plugin, name, at, word),
+        "leave_out": (plugin, name, pick),
+        "manifest": (plugin, draw.choice(("", "1.0", "1.0", "1.1", "1.1"))),
+        "person": (name, at, word, pick),
+        "enable": (plugin, broken),
+        "sync": (broken,),
+        "pause": (plugin, broken),
+        "resume": (plugin, broken),
+        "disable": (plugin, broken),
+        "adopt": (plugin, name, broken),
+        "accept": (pick, draw.choice(("", "", "", "ours", "theirs")), broken),
+        "edit": (pick, at, word, broken),
+        "reject": (pick, broken),
+        "make_current": (name, pick, broken),
+        "reopen": (),
+    }
     verb = draw.choices(tuple(OFTEN), tuple(OFTEN.values()))[0]
     return verb, verbs[verb]

@@ -13,8 +13,8 @@ import metier
 if TYPE_CHECKING:
     from conftest import Home
 
-    from metier.app import Library
-    from metier.supplies import Outcome, Plan
+    from metier.library import Library
+    from metier.supply.model import Outcome, Plan
 
 PLAIN = text_of("pdf")
 
@@ -32,7 +32,13 @@ class Workshop:
     def __init__(self, home: Home, tmp_path: Path, config: str = "") -> None:
         """Make a project, and a repository with the skills `pdf` and `ocr`."""
         self.upstream = Upstream(tmp_path / "upstream")
-        self.upstream.commit({"skills/pdf/SKILL.md": PLAIN, "skills/pdf/scripts/fill.sh": "echo filled\n", "skills/ocr/SKILL.md": text_of("ocr")})
+        self.upstream.commit(
+            {
+                "skills/pdf/SKILL.md": PLAIN,
+                "skills/pdf/scripts/fill.sh": "echo filled\n",
+                "skills/ocr/SKILL.md": text_of("ocr"),
+            }
+        )
         self.home, self.folder = home, tmp_path / "project"
         (self.folder / ".git").mkdir(parents=True)
         self.config = tmp_path / "metier.toml"
@@ -81,7 +87,9 @@ class Workshop:
         """Give when each file of the project, and of all that metier keeps but caches and quarantine, was last written."""
         own = {"cache", "index", "staging", "state.db", "state.db-wal", "state.db-shm"}
         tops = [self.folder, *(path for path in self.data.iterdir() if path.name not in own)]
-        return {str(path): path.lstat().st_mtime_ns for top in tops for path in (top, *top.rglob("*"))}
+        return {
+            str(path): path.lstat().st_mtime_ns for top in tops for path in (top, *top.rglob("*"))
+        }
 
     def states(self) -> dict[str, bytes]:
         """Give the bytes of everything that a user would miss: the project, and all that metier keeps but caches and quarantine."""

@@ -17,10 +17,10 @@ import sys
 import time
 from pathlib import Path
 
-from metier.standard import events
+from metier.standard import full_yaml
 from metier.standard.document import read_document
 from metier.standard.frontmatter import split
-from metier.standard.plain import read_plain
+from metier.standard.plain_yaml import read_plain
 
 CORPUS = (
     b"---\nname: pdf\ndescription: Fill in forms. Use it for forms.\n---\n\n# PDF\n",
@@ -34,9 +34,43 @@ CORPUS = (
     b'---\nmetadata: {"a": 1, "b": true, "c": [null, 1.5]}\nname: \xc3\xa9\nx: \xff\n---\n',
     b"--- name\nname: x\n ---\n---\n...\n---\n",
     b"no frontmatter at all\n",
-)  # fmt: skip
-WORDS = (b"---\n", b"\n---\n", b": ", b"- ", b"#", b"'", b'"', b"[", b"]", b"{", b"}", b"&a ", b"*a", b"!t ", b"|\n", b">\n", b"\\", b"\0", b"\xff", b"\r\n",
-         b"\t", b"  ", b"\n", b"%TAG ! x\n", b"...\n", b"? ", b"<<: ", b"\xe2\x80\xa8", b"\xc2\x85", b"\xef\xbb\xbf", b"null", b"~", b"true", b"0x1F")  # fmt: skip
+)
+WORDS = (
+    b"---\n",
+    b"\n---\n",
+    b": ",
+    b"- ",
+    b"#",
+    b"'",
+    b'"',
+    b"[",
+    b"]",
+    b"{",
+    b"}",
+    b"&a ",
+    b"*a",
+    b"!t ",
+    b"|\n",
+    b">\n",
+    b"\\",
+    b"\0",
+    b"\xff",
+    b"\r\n",
+    b"\t",
+    b"  ",
+    b"\n",
+    b"%TAG ! x\n",
+    b"...\n",
+    b"? ",
+    b"<<: ",
+    b"\xe2\x80\xa8",
+    b"\xc2\x85",
+    b"\xef\xbb\xbf",
+    b"null",
+    b"~",
+    b"true",
+    b"0x1F",
+)
 LONGEST = 4_096
 CRASHED = 3
 
@@ -51,20 +85,29 @@ def target(data: bytes) -> None:
     expect(document is not None, "the whole file was given and more was asked for")
     assert document is not None
     for note in document.diagnostics:
-        expect(note.line >= 1 and note.column >= 1, f"{note.code} points at {note.line}:{note.column}")
+        expect(
+            note.line >= 1 and note.column >= 1, f"{note.code} points at {note.line}:{note.column}"
+        )
     for place in document.spans.values():
         expect(min(place) >= 1, f"a value lies at {place}")
     document.name.encode()
     document.description.encode()
     part = split(data, complete=True)
-    expect(0 <= part.start <= part.end <= len(data) and 0 <= part.body_at <= len(data), f"offsets {part}")
-    text = data[part.start : part.end].decode(errors="replace") if part.outcome == "found" else data.decode(errors="replace")
+    expect(
+        0 <= part.start <= part.end <= len(data) and 0 <= part.body_at <= len(data),
+        f"offsets {part}",
+    )
+    text = (
+        data[part.start : part.end].decode(errors="replace")
+        if part.outcome == "found"
+        else data.decode(errors="replace")
+    )
     agree(text if text.endswith("\n") else text + "\n")
 
 
 def agree(text: str) -> None:
     """Hold the quick reader against the full one."""
-    full = events.load(text)
+    full = full_yaml.load(text)
     quick = read_plain(text)
     if quick is not None:
         expect(full.error is None, f"the quick reader took what the full one refuses: {full.error}")
@@ -160,10 +203,20 @@ def guided(arguments: list[str]) -> None:
 def main() -> int:
     """Run the target in a child process; end with 1 when it crashed, by whatever means."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long to go on (default: 60)")
-    parser.add_argument("--seed", type=int, default=None, help="begin with this seed to repeat a run")
-    parser.add_argument("--atheris", action="store_true", help="let atheris choose the inputs, where it is installed")
-    parser.add_argument("--keep", type=Path, default=None, help="write a crashing input to this file")
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="how long to go on (default: 60)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=None, help="begin with this seed to repeat a run"
+    )
+    parser.add_argument(
+        "--atheris",
+        action="store_true",
+        help="let atheris choose the inputs, where it is installed",
+    )
+    parser.add_argument(
+        "--keep", type=Path, default=None, help="write a crashing input to this file"
+    )
     options = parser.parse_args()
     if options.atheris:
         guided([f"-max_total_time={int(options.seconds)}", f"-max_len={LONGEST}"])

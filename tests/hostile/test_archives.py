@@ -13,29 +13,29 @@ import pytest
 from fakes.archives import TARS, Tarred, Zipped, honest_tar, honest_zip, pax, raw_tar, raw_zip
 
 from metier.errors import MetierError
-from metier.settings.tables import Supply
-from metier.store.hands.disk import OsHands
-from metier.supplies import Request
-from metier.supply.archive.disk import ArchiveFetcher
-from metier.supply.paths import checked
-from metier.supply.quarantine.disk import Desk
+from metier.settings.model import SupplySettings
+from metier.store.io.disk_calls import OsDiskCalls
+from metier.supply.io.archive import ArchiveFetcher
+from metier.supply.io.quarantine import Quarantine
+from metier.supply.model import Request
+from metier.supply.safe_names import check_items
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-SMALL = Supply(unpacked_bytes=4 << 20, file_bytes=2 << 20, files=1_000, ratio=50)
+SMALL = SupplySettings(unpacked_bytes=4 << 20, file_bytes=2 << 20, files=1_000, ratio=50)
 DOCUMENT = b"---\nname: a\ndescription: b\n---\n"
 
 
-def unpacked(data: bytes, folder: Path, limits: Supply = SMALL) -> dict[str, bytes]:
+def unpacked(data: bytes, folder: Path, limits: SupplySettings = SMALL) -> dict[str, bytes]:
     """Do with an archive what an installation does, up to quarantine; give what lies there."""
     file = folder / "archive"
     file.write_bytes(data)
     tree = ArchiveFetcher(limits).open(Request("archive", str(file)))
     try:
-        items = checked(tree.items(), limits)
-        with Desk(str(folder / "staging"), None, OsHands()) as desk:
+        items = check_items(tree.items(), limits)
+        with Quarantine(str(folder / "staging"), None, OsDiskCalls()) as desk:
             place, files = desk.lay(tree, items, "", limits)
             found = {}
             for written in files:
@@ -46,13 +46,17 @@ def unpacked(data: bytes, folder: Path, limits: Supply = SMALL) -> dict[str, byt
         tree.close()
 
 
-def code_of(data: bytes, folder: Path, limits: Supply = SMALL) -> str:
+def code_of(data: bytes, folder: Path, limits: SupplySettings = SMALL) -> str:
     """Give the code of the refusal, having seen that nothing is left behind."""
     inner = folder / "inner"
     inner.mkdir(parents=True, exist_ok=True)
     with pytest.raises(MetierError) as caught:
         unpacked(data, inner, limits)
-    left = {os.path.relpath(os.path.join(at, name), folder) for at, _folders, names in os.walk(folder) for name in names}
+    left = {
+        os.path.relpath(os.path.join(at, name), folder)
+        for at, _folders, names in os.walk(folder)
+        for name in names
+    }
     assert left <= {"inner/archive", "inner/staging/.lock"}
     return caught.value.code
 
@@ -85,14 +89,25 @@ PATHS = {
 @pytest.mark.parametrize(("name", "code"), PATHS.values(), ids=list(PATHS))
 def test_a_zip_with_an_unsafe_path_is_refused(name: bytes, code: str, tmp_path: Path) -> None:
     # The flag says UTF-8, so that a name which is not stays one that is not.
-    assert code == code_of(raw_zip(Zipped(b"SKILL.md", DOCUMENT), Zipped(name, b"" if name.endswith(b"/") else b"x", flags=0x800)), tmp_path)
+    assert code == code_of(
+        raw_zip(
+            Zipped(b"SKILL.md", DOCUMENT),
+            Zipped(name, b"" if name.endswith(b"/") else b"x", flags=0x800),
+        ),
+        tmp_path,
+    )
 
 
 @pytest.mark.parametrize(("name", "code"), PATHS.values(), ids=list(PATHS))
 def test_a_tar_with_an_unsafe_path_is_refused(name: bytes, code: str, tmp_path: Path) -> None:
     long = (Tarred(b"././@LongLink", name + b"\0", b"L"),) if len(name) > 100 else ()
 
-    assert code == code_of(raw_tar(Tarred(b"SKILL.md", DOCUMENT), *long, Tarred(name, b"" if name.endswith(b"/") else b"x")), tmp_path)
+    assert code == code_of(
+        raw_tar(
+            Tarred(b"SKILL.md", DOCUMENT), *long, Tarred(name, b"" if name.endswith(b"/") else b"x")
+        ),
+        tmp_path,
+    )
 
 
 def test_a_name_with_a_nul_is_refused_in_a_zip_and_in_an_extended_header(tmp_path: Path) -> None:
@@ -114,7 +129,9 @@ def test_backslashes_of_a_zip_from_windows_are_separators_and_then_judged(tmp_pa
     good = unpacked(raw_zip(Zipped(b"a\\b.txt", b"x", system=0, mode=0)), tmp_path)
 
     assert {"a/b.txt": b"x"} == good
-    assert "unsafe-path" == code_of(raw_zip(Zipped(b"..\\b.txt", b"x", system=0, mode=0)), tmp_path / "other")
+    assert "unsafe-path" == code_of(
+        raw_zip(Zipped(b"..\\b.txt", b"x", system=0, mode=0)), tmp_path / "other"
+    )
 
 
 LINKS = {
@@ -124,7 +141,11 @@ LINKS = {
     "tar: link to inside": raw_tar(Tarred(b"b", b"x"), Tarred(b"a", kind=b"2", aim=b"b")),
     "tar: hard link": raw_tar(Tarred(b"b", b"x"), Tarred(b"a", kind=b"1", aim=b"b")),
     "tar: hard link outside": raw_tar(Tarred(b"a", kind=b"1", aim=b"/etc/passwd")),
-    "tar: chain of links": raw_tar(Tarred(b"a", kind=b"2", aim=b"."), Tarred(b"b", kind=b"2", aim=b"a/.."), Tarred(b"c", kind=b"1", aim=b"b")),
+    "tar: chain of links": raw_tar(
+        Tarred(b"a", kind=b"2", aim=b"."),
+        Tarred(b"b", kind=b"2", aim=b"a/.."),
+        Tarred(b"c", kind=b"1", aim=b"b"),
+    ),
 }
 OTHERS = {
     "character device": raw_tar(Tarred(b"a", kind=b"3")),
@@ -151,11 +172,23 @@ def test_a_file_below_a_link_is_refused(tmp_path: Path) -> None:
     assert "collision" == code_of(data, tmp_path)
 
 
-@pytest.mark.parametrize("pair", [(b"a", b"a"), (b"README.md", b"readme.MD"), ("é".encode(), "e\u0301".encode()), (b"a", b"a/b"), (b"x/a", b"X/b")])
+@pytest.mark.parametrize(
+    "pair",
+    [
+        (b"a", b"a"),
+        (b"README.md", b"readme.MD"),
+        ("é".encode(), "e\u0301".encode()),
+        (b"a", b"a/b"),
+        (b"x/a", b"X/b"),
+    ],
+)
 def test_entries_that_are_one_name_collide(pair: tuple[bytes, bytes], tmp_path: Path) -> None:
     one, other = pair
 
-    codes = [code_of(raw_zip(Zipped(one, b"1"), Zipped(other, b"2")), tmp_path), code_of(raw_tar(Tarred(one, b"1"), Tarred(other, b"2")), tmp_path)]
+    codes = [
+        code_of(raw_zip(Zipped(one, b"1"), Zipped(other, b"2")), tmp_path),
+        code_of(raw_tar(Tarred(one, b"1"), Tarred(other, b"2")), tmp_path),
+    ]
 
     assert ["collision", "collision"] == codes
 
@@ -172,7 +205,9 @@ def test_many_small_zeros_together_are_a_bomb(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", TARS[1:])
-def test_a_squeezed_tar_of_zeros_is_a_bomb_long_before_it_is_unfolded(how: str, tmp_path: Path) -> None:
+def test_a_squeezed_tar_of_zeros_is_a_bomb_long_before_it_is_unfolded(
+    how: str, tmp_path: Path
+) -> None:
     assert "bomb" == code_of(honest_tar({"a": bytes(64 << 20)}, how), tmp_path)
 
 
@@ -184,7 +219,10 @@ def test_a_bomb_that_announces_little_is_stopped_at_what_it_announced(tmp_path: 
 
 def test_entries_that_share_their_bytes_are_refused(tmp_path: Path) -> None:
     kernel = Zipped(b"a", bytes(100_000))
-    overlapping = [kernel, *(kernel._replace(name=b"%d" % at, said_offset=0, local_name=b"") for at in range(50))]
+    overlapping = [
+        kernel,
+        *(kernel._replace(name=b"%d" % at, said_offset=0, local_name=b"") for at in range(50)),
+    ]
 
     assert "malformed" == code_of(raw_zip(*overlapping), tmp_path)
 
@@ -207,9 +245,13 @@ def test_an_archive_in_an_archive_stays_a_file(tmp_path: Path) -> None:
 def test_a_hundred_thousand_entries_are_refused(how: str, tmp_path: Path) -> None:
     names = [b"d/%d" % at for at in range(100_000)]
     block = raw_tar(Tarred(b"d/x"), end=b"")
-    data = honest_zip({name.decode(): b"" for name in names}) if how == "zip" else gzip.compress(block * 100_000 + bytes(1024), 1)
+    data = (
+        honest_zip({name.decode(): b"" for name in names})
+        if how == "zip"
+        else gzip.compress(block * 100_000 + bytes(1024), 1)
+    )
 
-    assert "too-many" == code_of(data, tmp_path, Supply())
+    assert "too-many" == code_of(data, tmp_path, SupplySettings())
 
 
 def test_more_bytes_than_allowed_are_refused(tmp_path: Path) -> None:
@@ -217,12 +259,16 @@ def test_more_bytes_than_allowed_are_refused(tmp_path: Path) -> None:
 
     assert "too-large" == code_of(honest_zip({"a": noise}), tmp_path)
     assert "too-large" == code_of(honest_tar({"a": noise}), tmp_path)
-    assert "too-large" == code_of(honest_zip({"a": noise, "b": noise}), tmp_path, SMALL._replace(file_bytes=4 << 20))
+    assert "too-large" == code_of(
+        honest_zip({"a": noise, "b": noise}), tmp_path, SMALL._replace(file_bytes=4 << 20)
+    )
     assert "too-large" == code_of(honest_tar({f"{at}": noise for at in range(4)}), tmp_path)
 
 
 def test_an_archive_larger_than_a_download_may_be_is_refused(tmp_path: Path) -> None:
-    assert "too-large" == code_of(honest_zip({"a": os.urandom(5000)}), tmp_path, SMALL._replace(download_bytes=4000))
+    assert "too-large" == code_of(
+        honest_zip({"a": os.urandom(5000)}), tmp_path, SMALL._replace(download_bytes=4000)
+    )
 
 
 # --- lies
@@ -237,17 +283,25 @@ ZIP_LIES = {
     "another way of packing in front": raw_zip(Zipped(b"a", b"hello", local_method=0)),
     "packed bytes beyond the file": raw_zip(Zipped(b"a", b"hello", said_packed=1 << 30)),
     "place beyond the file": raw_zip(Zipped(b"a", b"hello", said_offset=1 << 30)),
-    "place inside another entry": raw_zip(Zipped(b"a", b"hello"), Zipped(b"b", b"hello", said_offset=3)),
+    "place inside another entry": raw_zip(
+        Zipped(b"a", b"hello"), Zipped(b"b", b"hello", said_offset=3)
+    ),
     "encrypted": raw_zip(Zipped(b"a", b"hello", flags=1)),
     "unknown way of packing": raw_zip(Zipped(b"a", b"hello", method=99)),
     "broken stream": raw_zip(Zipped(b"a", b"hello", packed=b"\xff\xff\xff")),
-    "stream that ends early": raw_zip(Zipped(b"a", b"hello" * 999, packed=zlib.compress(b"hello" * 999, wbits=-15)[:-9])),
-    "bytes after the stream": raw_zip(Zipped(b"a", b"hello", packed=zlib.compress(b"hello", wbits=-15) + b"more")),
+    "stream that ends early": raw_zip(
+        Zipped(b"a", b"hello" * 999, packed=zlib.compress(b"hello" * 999, wbits=-15)[:-9])
+    ),
+    "bytes after the stream": raw_zip(
+        Zipped(b"a", b"hello", packed=zlib.compress(b"hello", wbits=-15) + b"more")
+    ),
     "stored with two sizes": raw_zip(Zipped(b"a", b"hello", method=0, said_size=3)),
     "bytes before": raw_zip(Zipped(b"a", b"hello"), before=b"#!/bin/sh\n"),
     "bytes after": raw_zip(Zipped(b"a", b"hello"), after=b"more"),
     "bytes between": raw_zip(Zipped(b"a", b"hello"), Zipped(b"b", b"x"), between=b"hidden"),
-    "an end inside the note": raw_zip(Zipped(b"a", b"hello"), note=struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, 0, 0, 0, 0, 0)),
+    "an end inside the note": raw_zip(
+        Zipped(b"a", b"hello"), note=struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, 0, 0, 0, 0, 0)
+    ),
     "more entries than listed": raw_zip(Zipped(b"a", b"hello"), count=2),
     "fewer entries than listed": raw_zip(Zipped(b"a", b"hello"), Zipped(b"b", b"x"), count=1),
     "folder with bytes": raw_zip(Zipped(b"a/", b"hello")),
@@ -341,17 +395,33 @@ def test_zstd_that_wants_more_memory_than_is_given_is_refused(log: int, tmp_path
     plain = honest_tar({"SKILL.md": DOCUMENT}, "")
     blocks = (len(plain) << 3 | 1).to_bytes(3, "little") + plain
 
-    assert "malformed" == code_of(b"\x28\xb5\x2f\xfd" + bytes([0, log - 10 << 3]) + blocks, tmp_path)
-    assert {"SKILL.md": DOCUMENT} == unpacked(b"\x28\xb5\x2f\xfd" + bytes([0, 27 - 10 << 3]) + blocks, tmp_path)
+    assert "malformed" == code_of(
+        b"\x28\xb5\x2f\xfd" + bytes([0, log - 10 << 3]) + blocks, tmp_path
+    )
+    assert {"SKILL.md": DOCUMENT} == unpacked(
+        b"\x28\xb5\x2f\xfd" + bytes([0, 27 - 10 << 3]) + blocks, tmp_path
+    )
 
 
 @pytest.mark.skipif("zst" not in TARS, reason="zstd needs its package")
-@pytest.mark.parametrize("change", [lambda data: data[:-1], lambda data: data[: len(data) // 2], lambda data: data + b"more", lambda data: data[:-1] + b"?"])
-def test_zstd_that_is_cut_off_or_goes_on_is_malformed(change: Callable[[bytes], bytes], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda data: data[:-1],
+        lambda data: data[: len(data) // 2],
+        lambda data: data + b"more",
+        lambda data: data[:-1] + b"?",
+    ],
+)
+def test_zstd_that_is_cut_off_or_goes_on_is_malformed(
+    change: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
     assert "malformed" == code_of(change(honest_tar({"SKILL.md": DOCUMENT}, "zst")), tmp_path)
 
 
 def test_xz_that_wants_more_memory_than_is_given_is_refused(tmp_path: Path) -> None:
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 128 << 20}]
 
-    assert "malformed" == code_of(lzma.compress(honest_tar({"SKILL.md": DOCUMENT}, ""), filters=filters), tmp_path)
+    assert "malformed" == code_of(
+        lzma.compress(honest_tar({"SKILL.md": DOCUMENT}, ""), filters=filters), tmp_path
+    )

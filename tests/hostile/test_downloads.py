@@ -12,15 +12,15 @@ from fakes.archives import Tarred, Zipped, honest_tar, honest_zip, raw_tar, raw_
 from fakes.site import Says, Site
 
 from metier.errors import MetierError
-from metier.store.hands.disk import OsHands
-from metier.supplies import Request
-from metier.supply.web import net
+from metier.store.io.disk_calls import OsDiskCalls
+from metier.supply.io import web
+from metier.supply.model import Request
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from metier.ports import Tree
-    from metier.supplies import SourceKind
+    from metier.supply.model import SourceKind
 
 pytestmark = pytest.mark.loopback
 
@@ -30,15 +30,32 @@ ARCHIVE = honest_tar({"SKILL.md": DOCUMENT, "a/b.md": b"x"})
 
 
 def entry(data: bytes, url: str, kind: str = "archive", name: str = "pdf") -> dict[str, str]:
-    return {"name": name, "type": kind, "description": "Fills forms.", "url": url, "digest": f"sha256:{hashlib.sha256(data).hexdigest()}"}
+    return {
+        "name": name,
+        "type": kind,
+        "description": "Fills forms.",
+        "url": url,
+        "digest": f"sha256:{hashlib.sha256(data).hexdigest()}",
+    }
 
 
 def index(*entries: object) -> bytes:
     return json.dumps({"skills": entries}).encode()
 
 
-def fetched(site: Site, folder: Path, kind: SourceKind, path: str = "", *, inside: str = "", ref: str = "", **limits: object) -> Tree:
-    fetcher = net.fetcher_for(kind, site.limits(**limits), str(folder / "staging"), OsHands(), hosts=(site.place,))
+def fetched(
+    site: Site,
+    folder: Path,
+    kind: SourceKind,
+    path: str = "",
+    *,
+    inside: str = "",
+    ref: str = "",
+    **limits: object,
+) -> Tree:
+    fetcher = web.web_fetcher(
+        kind, site.limits(**limits), str(folder / "staging"), OsDiskCalls(), hosts=(site.place,)
+    )
     return fetcher.open(Request(kind, site.url + path, ref, inside))
 
 
@@ -49,10 +66,23 @@ def read(tree: Tree) -> dict[str, bytes]:
 
 
 def left(folder: Path) -> list[str]:
-    return [name for name in os.listdir(folder / "staging") if name != ".lock"] if (folder / "staging").exists() else []
+    return (
+        [name for name in os.listdir(folder / "staging") if name != ".lock"]
+        if (folder / "staging").exists()
+        else []
+    )
 
 
-def code_of(site: Site, folder: Path, kind: SourceKind, path: str = "", *, inside: str = "", ref: str = "", **limits: object) -> str:
+def code_of(
+    site: Site,
+    folder: Path,
+    kind: SourceKind,
+    path: str = "",
+    *,
+    inside: str = "",
+    ref: str = "",
+    **limits: object,
+) -> str:
     with pytest.raises(MetierError) as caught:
         read(fetched(site, folder, kind, path, inside=inside, ref=ref, **limits))
     assert [] == left(folder)
@@ -72,8 +102,17 @@ def test_a_single_document_is_a_skill(tmp_path: Path) -> None:
     assert [] == left(tmp_path)
 
 
-@pytest.mark.parametrize("data", [ARCHIVE, honest_zip({"SKILL.md": DOCUMENT, "a/b.md": b"x"}), honest_tar({"SKILL.md": DOCUMENT, "a/b.md": b"x"}, "xz")])
-def test_an_archive_is_known_by_its_bytes_whatever_it_is_called(data: bytes, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "data",
+    [
+        ARCHIVE,
+        honest_zip({"SKILL.md": DOCUMENT, "a/b.md": b"x"}),
+        honest_tar({"SKILL.md": DOCUMENT, "a/b.md": b"x"}, "xz"),
+    ],
+)
+def test_an_archive_is_known_by_its_bytes_whatever_it_is_called(
+    data: bytes, tmp_path: Path
+) -> None:
     with Site({"/pdf.zip": data}) as site:
         tree = fetched(site, tmp_path, "archive", "/pdf.zip")
         origin, found = tree.origin, read(tree)
@@ -84,7 +123,11 @@ def test_an_archive_is_known_by_its_bytes_whatever_it_is_called(data: bytes, tmp
 
 
 def test_every_skill_of_an_index_lies_below_its_name(tmp_path: Path) -> None:
-    pages = {NEW: index(entry(ARCHIVE, "pdf.tgz"), entry(DOCUMENT, "/one.md", "skill-md", "one")), "/.well-known/agent-skills/pdf.tgz": ARCHIVE, "/one.md": DOCUMENT}
+    pages = {
+        NEW: index(entry(ARCHIVE, "pdf.tgz"), entry(DOCUMENT, "/one.md", "skill-md", "one")),
+        "/.well-known/agent-skills/pdf.tgz": ARCHIVE,
+        "/one.md": DOCUMENT,
+    }
     with Site(pages) as site:
         found = read(fetched(site, tmp_path, "well-known"))
         only = read(fetched(site, tmp_path, "well-known", inside="one"))
@@ -95,7 +138,11 @@ def test_every_skill_of_an_index_lies_below_its_name(tmp_path: Path) -> None:
 
 def test_the_older_index_is_read_where_there_is_no_newer(tmp_path: Path) -> None:
     base = "/.well-known/skills/pdf/"
-    pages = {OLD: index({"name": "pdf", "description": "x", "files": ["SKILL.md", "a b/c.md"]}), f"{base}SKILL.md": DOCUMENT, f"{base}a%20b/c.md": b"x"}
+    pages = {
+        OLD: index({"name": "pdf", "description": "x", "files": ["SKILL.md", "a b/c.md"]}),
+        f"{base}SKILL.md": DOCUMENT,
+        f"{base}a%20b/c.md": b"x",
+    }
     with Site(pages) as site:
         found = read(fetched(site, tmp_path, "well-known"))
 
@@ -105,7 +152,13 @@ def test_the_older_index_is_read_where_there_is_no_newer(tmp_path: Path) -> None
 def test_what_an_index_promises_is_known_without_fetching_it(tmp_path: Path) -> None:
     with Site({NEW: index(entry(ARCHIVE, "/pdf.tgz")), "/pdf.tgz": ARCHIVE}) as site:
         request = Request("well-known", site.url)
-        fetcher = net.fetcher_for("well-known", site.limits(), str(tmp_path / "staging"), OsHands(), hosts=(site.place,))
+        fetcher = web.web_fetcher(
+            "well-known",
+            site.limits(),
+            str(tmp_path / "staging"),
+            OsDiskCalls(),
+            hosts=(site.place,),
+        )
         newest = fetcher.newest(request)
         asked = list(site.asked)
         tree = fetcher.open(request)
@@ -117,8 +170,18 @@ def test_what_an_index_promises_is_known_without_fetching_it(tmp_path: Path) -> 
 
 
 def test_a_skill_of_a_registry_is_fetched_at_its_latest_version(tmp_path: Path) -> None:
-    known = json.dumps({"skill": {"slug": "pdf"}, "latestVersion": {"version": "1.2.0"}, "owner": {"handle": "ann"}}).encode()
-    pages = {"/.well-known/clawhub.json": b'{"apiBase": "/base"}', "/base/api/v1/skills/pdf": known, "/base/api/v1/download": honest_zip({"SKILL.md": DOCUMENT})}
+    known = json.dumps(
+        {
+            "skill": {"slug": "pdf"},
+            "latestVersion": {"version": "1.2.0"},
+            "owner": {"handle": "ann"},
+        }
+    ).encode()
+    pages = {
+        "/.well-known/clawhub.json": b'{"apiBase": "/base"}',
+        "/base/api/v1/skills/pdf": known,
+        "/base/api/v1/download": honest_zip({"SKILL.md": DOCUMENT}),
+    }
     with Site(pages) as site:
         tree = fetched(site, tmp_path, "clawhub", "/ann/pdf")
         origin, found, asked = tree.origin, read(tree), site.asked[-1]
@@ -133,7 +196,9 @@ def test_a_skill_of_a_registry_is_fetched_at_its_latest_version(tmp_path: Path) 
 
 @pytest.mark.parametrize("kind", ["archive", "skill-md"])
 def test_other_bytes_than_the_index_promises_are_refused(kind: str, tmp_path: Path) -> None:
-    with Site({NEW: index(entry(b"other", "/x", kind)), "/x": ARCHIVE if kind == "archive" else DOCUMENT}) as site:
+    with Site(
+        {NEW: index(entry(b"other", "/x", kind)), "/x": ARCHIVE if kind == "archive" else DOCUMENT}
+    ) as site:
         assert "digest" == code_of(site, tmp_path, "well-known")
 
 
@@ -150,19 +215,33 @@ def test_a_skill_whose_name_is_another_place_is_refused(name: str, tmp_path: Pat
 
 @pytest.mark.parametrize(
     ("data", "code"),
-    [(honest_zip({"../../x": b"x"}), "unsafe-path"), (honest_zip({"/etc/x": b"x"}), "unsafe-path"), (raw_zip(Zipped(b"C:/x", b"x")), "unsafe-path"),
-     (raw_tar(Tarred(b"a", b"x"), Tarred(b"A", b"x")), "collision"), (honest_zip({"a": bytes(300 << 10) * 12}), "bomb"), (b"hello", "malformed"),
-     (ARCHIVE[:-30], "malformed")],
-)  # fmt: skip
-def test_a_hostile_archive_is_refused_behind_a_right_digest_too(data: bytes, code: str, tmp_path: Path) -> None:
+    [
+        (honest_zip({"../../x": b"x"}), "unsafe-path"),
+        (honest_zip({"/etc/x": b"x"}), "unsafe-path"),
+        (raw_zip(Zipped(b"C:/x", b"x")), "unsafe-path"),
+        (raw_tar(Tarred(b"a", b"x"), Tarred(b"A", b"x")), "collision"),
+        (honest_zip({"a": bytes(300 << 10) * 12}), "bomb"),
+        (b"hello", "malformed"),
+        (ARCHIVE[:-30], "malformed"),
+    ],
+)
+def test_a_hostile_archive_is_refused_behind_a_right_digest_too(
+    data: bytes, code: str, tmp_path: Path
+) -> None:
     with Site({NEW: index(entry(data, "/x")), "/x": data, "/x.zip": data}) as site:
-        codes = [code_of(site, tmp_path, "well-known"), code_of(site, tmp_path, "archive", "/x.zip")]
+        codes = [
+            code_of(site, tmp_path, "well-known"),
+            code_of(site, tmp_path, "archive", "/x.zip"),
+        ]
 
     assert [code, code] == codes
 
 
 def test_a_skill_on_another_host_is_refused_unless_the_settings_name_it(tmp_path: Path) -> None:
-    with Site({"/x": ARCHIVE}) as other, Site({NEW: index(entry(ARCHIVE, f"{other.url}/x"))}) as site:
+    with (
+        Site({"/x": ARCHIVE}) as other,
+        Site({NEW: index(entry(ARCHIVE, f"{other.url}/x"))}) as site,
+    ):
         private = (site.place, other.place)
         refused = code_of(site, tmp_path, "well-known", private_hosts=private)
         asked = list(other.asked)
@@ -172,20 +251,29 @@ def test_a_skill_on_another_host_is_refused_unless_the_settings_name_it(tmp_path
     assert {"pdf/SKILL.md", "pdf/a/b.md"} == set(found)
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "https://169.254.169.254/x", "//user@host/x", "gopher://x/"])
+@pytest.mark.parametrize(
+    "url", ["file:///etc/passwd", "https://169.254.169.254/x", "//user@host/x", "gopher://x/"]
+)
 def test_a_skill_whose_address_is_no_place_for_one_is_refused(url: str, tmp_path: Path) -> None:
     with Site({NEW: index(entry(ARCHIVE, url))}) as site:
         assert code_of(site, tmp_path, "well-known") in {"malformed", "host"}
 
 
 def test_an_index_that_redirects_away_is_judged_like_any_hop(tmp_path: Path) -> None:
-    with Site({NEW: Says(status=302, headers={"Location": "https://127.0.0.1:9/index.json"})}) as site:
+    with Site(
+        {NEW: Says(status=302, headers={"Location": "https://127.0.0.1:9/index.json"})}
+    ) as site:
         assert "private-address" == code_of(site, tmp_path, "well-known")
 
 
 def test_a_site_that_lies_about_sizes_is_refused(tmp_path: Path) -> None:
-    with Site({NEW: index(entry(ARCHIVE, "/x")), "/x": Says(ARCHIVE, headers={"Content-Length": str(len(ARCHIVE) + 9)}),
-               "/big": Says(os.urandom(1 << 16), headers={})}) as site:  # fmt: skip
+    with Site(
+        {
+            NEW: index(entry(ARCHIVE, "/x")),
+            "/x": Says(ARCHIVE, headers={"Content-Length": str(len(ARCHIVE) + 9)}),
+            "/big": Says(os.urandom(1 << 16), headers={}),
+        }
+    ) as site:
         short = code_of(site, tmp_path, "well-known")
         large = code_of(site, tmp_path, "archive", "/big", download_bytes=10_000)
 
@@ -194,7 +282,9 @@ def test_a_site_that_lies_about_sizes_is_refused(tmp_path: Path) -> None:
 
 def test_all_skills_of_an_index_share_one_limit(tmp_path: Path) -> None:
     noise = honest_zip({"SKILL.md": os.urandom(6000)})
-    with Site({NEW: index(*(entry(noise, "/x", name=f"s{at}") for at in range(3))), "/x": noise}) as site:
+    with Site(
+        {NEW: index(*(entry(noise, "/x", name=f"s{at}") for at in range(3))), "/x": noise}
+    ) as site:
         assert "too-large" == code_of(site, tmp_path, "well-known", download_bytes=15_000)
 
 
@@ -214,7 +304,9 @@ def test_a_page_for_people_is_no_skill(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["file", "archive"])
-def test_bytes_that_are_no_longer_those_asked_for_are_refused(kind: SourceKind, tmp_path: Path) -> None:
+def test_bytes_that_are_no_longer_those_asked_for_are_refused(
+    kind: SourceKind, tmp_path: Path
+) -> None:
     with Site({"/x": ARCHIVE if kind == "archive" else DOCUMENT}) as site:
         assert "digest" == code_of(site, tmp_path, kind, "/x", ref="0" * 64)
 
@@ -231,5 +323,10 @@ def test_a_skill_that_its_registry_calls_malware_is_refused(tmp_path: Path) -> N
 
 
 def test_an_archive_of_a_registry_is_judged_like_any(tmp_path: Path) -> None:
-    with Site({"/api/v1/skills/pdf": b'{"latestVersion": {"version": "1"}}', "/api/v1/download": honest_zip({"../x": b"x"})}) as site:
+    with Site(
+        {
+            "/api/v1/skills/pdf": b'{"latestVersion": {"version": "1"}}',
+            "/api/v1/download": honest_zip({"../x": b"x"}),
+        }
+    ) as site:
         assert "unsafe-path" == code_of(site, tmp_path, "clawhub", "/pdf")

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from conformance.folders import Place, skill, write
 
-from metier.app import Library
 from metier.errors import MetierError, StoreError
-from metier.reviewing import drafts
+from metier.library import Library
+from metier.review.drafts import DraftReviews
 
 TEXT = "---\nname: notes\ndescription: Writes notes. Use it for notes.\n---\n\n# Notes\n\nWrite the note down.\n"
 HEX = "0123456789abcdef" * 2
@@ -42,7 +42,11 @@ def bent(file: Path, **parts: Any) -> None:
 
 
 def everything(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 BENT: list[dict[str, Any]] = [
@@ -59,35 +63,56 @@ BENT: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("parts", BENT, ids=lambda parts: json.dumps(parts)[:40])
-def test_a_draft_with_a_part_that_metier_never_writes_is_none(place: Place, parts: dict[str, Any]) -> None:
+def test_a_draft_with_a_part_that_metier_never_writes_is_none(
+    place: Place, parts: dict[str, Any]
+) -> None:
     library, ident, file = drafted(place)
     other = library.manage("patch", "notes", old="down", new="in").staged
     bent(file, **parts)
 
-    found = drafts.listed(library, None, everything=True)
+    found = DraftReviews(library.context).waiting(everything=True)
 
     assert [f"draft:{other}"] == [one.id for one in found]
-    assert any(f"{file} is no draft: " in warning for warning in library.warnings)
-    for verb in (drafts.show, drafts.edit, lambda library, ident: drafts.accept(library, ident, "", reason="")):
+    assert any(f"{file} is not a draft: " in warning for warning in library.context.warnings)
+    for verb in (
+        lambda context, ident: DraftReviews(context).show(ident),
+        lambda context, ident: DraftReviews(context).edit(ident),
+        lambda context, ident: DraftReviews(context).accept(ident, "", reason=""),
+    ):
         with pytest.raises(StoreError):
-            verb(library, ident)
+            verb(library.context, ident)
     assert TEXT == (place.home / ".agents/skills/notes/SKILL.md").read_text()
 
 
-@pytest.mark.parametrize("data", [b"", b"\xff\xfe", b"null", b"[]", b"{", b"[" * 100_000, b"1" * 10_000, b'{"id": ' + b"9" * 10_000 + b"}", b"\0" * 1000])
-def test_bytes_that_are_no_draft_are_told_of_and_can_be_thrown_out(place: Place, data: bytes) -> None:
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\xff\xfe",
+        b"null",
+        b"[]",
+        b"{",
+        b"[" * 100_000,
+        b"1" * 10_000,
+        b'{"id": ' + b"9" * 10_000 + b"}",
+        b"\0" * 1000,
+    ],
+)
+def test_bytes_that_are_no_draft_are_told_of_and_can_be_thrown_out(
+    place: Place, data: bytes
+) -> None:
     library, ident, file = drafted(place)
     file.write_bytes(data)
 
-    found = drafts.listed(library, None, everything=False)
-    done = drafts.reject(library, ident, reason="")
+    found = DraftReviews(library.context).waiting(everything=False)
+    done = DraftReviews(library.context).reject(ident, reason="")
 
     assert [] == found
-    assert any(str(file) in warning for warning in library.warnings)
+    assert any(str(file) in warning for warning in library.context.warnings)
     assert "rejected" == done.candidate.status
     assert not file.exists()
     assert data == (place.base / f"state/pending/decided/{file.stem}.broken").read_bytes()
-    assert [] == drafts.listed(place.scopes(), None, everything=True)
+    assert [] == DraftReviews(place.scopes().context).waiting(everything=True)
 
 
 def a_link(file: Path) -> None:
@@ -110,12 +135,12 @@ def test_what_is_no_plain_file_is_not_read(place: Place, what: Callable[[Path], 
     library, ident, file = drafted(place)
     what(file)
 
-    found = drafts.listed(library, None, everything=True)
+    found = DraftReviews(library.context).waiting(everything=True)
 
     assert [] == found
-    assert any(f"{file} is no draft: " in warning for warning in library.warnings)
+    assert any(f"{file} is not a draft: " in warning for warning in library.context.warnings)
     with pytest.raises(MetierError):
-        drafts.accept(library, ident, "", reason="")
+        DraftReviews(library.context).accept(ident, "", reason="")
 
 
 def test_a_flood_of_files_is_cut_off(place: Place) -> None:
@@ -124,45 +149,69 @@ def test_a_flood_of_files_is_cut_off(place: Place) -> None:
         (file.parent / f"zz{number}.json").write_bytes(b"")
         (file.parent / f"{number:032x}.json").write_bytes(b"")
 
-    found = drafts.listed(library, None, everything=False)
+    found = DraftReviews(library.context).waiting(everything=False)
     file.rename(file.with_name(f"{0:032x}.json"))
-    drafts.listed(library, None, everything=False)
+    DraftReviews(library.context).waiting(everything=False)
 
     assert {ident} >= {one.id for one in found}
-    assert len(library.warnings) < 60
+    assert len(library.context.warnings) < 60
 
 
 # --- drafts that read well, and lie
 
 
-@pytest.mark.parametrize("where", ["outside", "project/.agents/skills/notes", "home", "home/.agents/skills", "home/.ssh", "home/.agents/skills/other"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "outside",
+        "project/.agents/skills/notes",
+        "home",
+        "home/.agents/skills",
+        "home/.ssh",
+        "home/.agents/skills/other",
+    ],
+)
 @pytest.mark.parametrize("action", ["write_file", "create", "delete"])
-def test_a_path_that_is_not_the_user_s_skill_is_neither_read_nor_changed(place: Place, where: str, action: str) -> None:
+def test_a_path_that_is_not_the_user_s_skill_is_neither_read_nor_changed(
+    place: Place, where: str, action: str
+) -> None:
     library, ident, file = drafted(place)
     write(place.base / "outside/SKILL.md", "secret\n")
     write(place.home / ".ssh/id", "secret\n")
     skill(place.project / ".agents/skills/notes")
     files = [] if action == "delete" else [["SKILL.md", TEXT]]
-    bent(file, action=action, path=str(place.base / where), base=DIGEST if action != "create" else "", files=files, result="", skill="other")
+    bent(
+        file,
+        action=action,
+        path=str(place.base / where),
+        base=DIGEST if action != "create" else "",
+        files=files,
+        result="",
+        skill="other",
+    )
     before = everything(place.home), everything(place.project), everything(place.base / "outside")
 
-    shown = drafts.show(library, ident)
+    shown = DraftReviews(library.context).show(ident)
     with pytest.raises(MetierError):
-        drafts.accept(library, ident, "theirs", reason="")
-    done = drafts.reject(library, ident, reason="")
+        DraftReviews(library.context).accept(ident, "theirs", reason="")
+    done = DraftReviews(library.context).reject(ident, reason="")
 
     assert "secret" not in shown.diff
     assert "rejected" == done.candidate.status
-    assert before == (everything(place.home), everything(place.project), everything(place.base / "outside"))
+    assert before == (
+        everything(place.home),
+        everything(place.project),
+        everything(place.base / "outside"),
+    )
 
 
 def test_a_result_that_does_not_follow_from_the_files_is_shown_as_what_it_is(place: Place) -> None:
     library, ident, file = drafted(place)
-    sleeper = drafts.listed(library, None, everything=False)[0].evidence.proposed_tree_hash
+    sleeper = DraftReviews(library.context).waiting(everything=False)[0].evidence.proposed_tree_hash
     bent(file, files=[["SKILL.md", TEXT + "\nHarmless.\n"]], result=sleeper)
 
-    shown = drafts.show(library, ident)
-    drafts.accept(library, ident, "", reason="")
+    shown = DraftReviews(library.context).show(ident)
+    DraftReviews(library.context).accept(ident, "", reason="")
 
     assert "+Write the note up.\n" in shown.diff
     assert TEXT.replace("down", "up") == (place.home / ".agents/skills/notes/SKILL.md").read_text()
@@ -173,7 +222,7 @@ def test_a_result_that_nobody_has_is_refused(place: Place) -> None:
     bent(file, result=DIGEST)
 
     with pytest.raises(MetierError) as caught:
-        drafts.accept(library, ident, "", reason="")
+        DraftReviews(library.context).accept(ident, "", reason="")
 
     assert "not-in-store" == caught.value.code
     assert TEXT == (place.home / ".agents/skills/notes/SKILL.md").read_text()
@@ -181,25 +230,33 @@ def test_a_result_that_nobody_has_is_refused(place: Place) -> None:
 
 def test_nothing_a_draft_says_acts_on_a_terminal(place: Place) -> None:
     library, ident, file = drafted(place)
-    bent(file, reason="\x1b[2Jcleared\r\n\u202egnp", skill="no\x1b[31mtes\ud800", conflicts=["a\x1b]0;x"], stale="\x07")
+    bent(
+        file,
+        reason="\x1b[2Jcleared\r\n\u202egnp",
+        skill="no\x1b[31mtes\ud800",
+        conflicts=["a\x1b]0;x"],
+        stale="\x07",
+    )
 
-    (found,) = drafts.listed(library, None, everything=False)
+    (found,) = DraftReviews(library.context).waiting(everything=False)
 
-    told = found.reason + found.skill + found.evidence.skill_name + "".join(found.evidence.conflicts)
+    told = (
+        found.reason + found.skill + found.evidence.skill_name + "".join(found.evidence.conflicts)
+    )
     assert ident == found.id
     assert told.isprintable()
 
 
 def test_a_desk_is_no_link_to_somewhere_else(place: Place) -> None:
     library, ident, _file = drafted(place)
-    desk = Path(drafts.edit(library, ident).desk)
+    desk = Path(DraftReviews(library.context).edit(ident).desk)
     for path in sorted(desk.rglob("*"), reverse=True):
         path.unlink()
     desk.rmdir()
     write(place.base / "outside/SKILL.md", TEXT.replace("down", "away"))
     desk.symlink_to(place.base / "outside")
 
-    done = drafts.accept(library, ident, "", reason="")
+    done = DraftReviews(library.context).accept(ident, "", reason="")
 
     assert done.done
     assert TEXT.replace("down", "up") == (place.home / ".agents/skills/notes/SKILL.md").read_text()
@@ -207,11 +264,11 @@ def test_a_desk_is_no_link_to_somewhere_else(place: Place) -> None:
 
 def test_links_and_pipes_on_a_desk_reach_no_skill(place: Place) -> None:
     library, ident, _file = drafted(place)
-    desk = Path(drafts.edit(library, ident).desk)
+    desk = Path(DraftReviews(library.context).edit(ident).desk)
     os.mkfifo(desk / "pipe")
 
     with pytest.raises(MetierError):
-        drafts.accept(library, ident, "", reason="")
+        DraftReviews(library.context).accept(ident, "", reason="")
 
     assert TEXT == (place.home / ".agents/skills/notes/SKILL.md").read_text()
     assert (desk / "SKILL.md").exists()
@@ -224,5 +281,5 @@ def test_the_file_of_an_old_draft_without_newer_parts_is_still_a_draft(place: Pl
         del found[key]
     file.write_text(json.dumps(found))
 
-    assert [ident] == [one.id for one in drafts.listed(library, None, everything=False)]
-    assert drafts.accept(library, ident, "", reason="").done
+    assert [ident] == [one.id for one in DraftReviews(library.context).waiting(everything=False)]
+    assert DraftReviews(library.context).accept(ident, "", reason="").done

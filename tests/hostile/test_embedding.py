@@ -7,10 +7,20 @@ import os
 import numpy as np
 import pytest
 
-from metier.route import wordpiece
-from metier.route.embed.disk import VOCABULARY, WEIGHTS, Onnx, available
-from metier.route.pieces import DESCRIPTION_CHARACTERS, LEAD_CHARACTERS, NAME_CHARACTERS, piece
-from metier.route.vectors import Matrix, pack, shortlisted
+from metier.find import wordpiece
+from metier.find.index.vectors import Matrix, pack, shortlist
+from metier.find.io.embedding_model import (
+    VOCABULARY_FILE,
+    WEIGHTS_FOLDER,
+    OnnxEmbedder,
+    why_unavailable,
+)
+from metier.find.refresh import (
+    DESCRIPTION_CHARACTERS,
+    LEAD_CHARACTERS,
+    NAME_CHARACTERS,
+    text_to_embed,
+)
 
 MEGABYTE = 1 << 20
 LIMIT = 192
@@ -36,13 +46,15 @@ hostile = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 
 
 @pytest.fixture(scope="module")
-def vocabulary() -> wordpiece.Vocabulary:
-    with open(os.path.join(WEIGHTS, VOCABULARY), encoding="utf-8") as file:
-        return wordpiece.Vocabulary(file.read())
+def vocabulary() -> wordpiece.WordPieces:
+    with open(os.path.join(WEIGHTS_FOLDER, VOCABULARY_FILE), encoding="utf-8") as file:
+        return wordpiece.WordPieces(file.read())
 
 
 @hostile
-def test_any_text_has_numbers_that_the_model_knows(vocabulary: wordpiece.Vocabulary, text: str) -> None:
+def test_any_text_has_numbers_that_the_model_knows(
+    vocabulary: wordpiece.WordPieces, text: str
+) -> None:
     found = vocabulary.encode(text, LIMIT)
 
     assert (101, 102) == (found[0], found[-1])
@@ -53,28 +65,30 @@ def test_any_text_has_numbers_that_the_model_knows(vocabulary: wordpiece.Vocabul
 
 @hostile
 def test_what_is_embedded_of_any_skill_is_short(text: str) -> None:
-    assert NAME_CHARACTERS + DESCRIPTION_CHARACTERS + LEAD_CHARACTERS + 3 >= len(piece(text, text, text))
+    assert NAME_CHARACTERS + DESCRIPTION_CHARACTERS + LEAD_CHARACTERS + 3 >= len(
+        text_to_embed(text, text, text)
+    )
 
 
-@pytest.mark.skipif(bool(available()), reason=f"needs onnxruntime: {available()}")
+@pytest.mark.skipif(bool(why_unavailable()), reason=f"needs onnxruntime: {why_unavailable()}")
 def test_any_text_has_a_vector() -> None:
-    found = Onnx().passages(list(TEXTS.values()))
+    found = OnnxEmbedder().passages(list(TEXTS.values()))
 
     assert np.isfinite(found).all()
     assert pytest.approx([1] * len(TEXTS), abs=1e-4) == np.linalg.norm(found, axis=1).tolist()
 
 
 def test_texts_of_nothing_but_rare_words_and_characters_do_not_fill_the_memory() -> None:
-    vocabulary = wordpiece.Vocabulary("[CLS]\n[SEP]\n[UNK]")
+    vocabulary = wordpiece.WordPieces("[CLS]\n[SEP]\n[UNK]")
 
-    for start in range(0, 2 * wordpiece.KEPT_WORDS, 500):
+    for start in range(0, 2 * wordpiece.MAX_CACHED_WORDS, 500):
         vocabulary.encode(" ".join(f"{number:x}" for number in range(start, start + 500)), 512)
         vocabulary.encode("".join(map(chr, range(0x10000 + start, 0x10000 + start + 500))), 512)
-    vocabulary.encode("a" * wordpiece.CHARACTERS, 512)
+    vocabulary.encode("a" * wordpiece.MAX_TEXT_CHARS, 512)
 
-    assert wordpiece.KEPT_WORDS == len(vocabulary._words)  # noqa: SLF001 - what is kept is not shown to anybody
-    assert wordpiece.KEPT_CHARACTERS == len(wordpiece._PLAIN)  # noqa: SLF001 - the same
-    assert wordpiece.LONGEST >= max(map(len, vocabulary._words))  # noqa: SLF001 - the same
+    assert wordpiece.MAX_CACHED_WORDS == len(vocabulary._words)  # noqa: SLF001 - what is kept is not shown to anybody
+    assert wordpiece.MAX_CACHED_CHARS == len(wordpiece._PLAIN)  # noqa: SLF001 - the same
+    assert wordpiece.MAX_WORD_CHARS >= max(map(len, vocabulary._words))  # noqa: SLF001 - the same
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 0.0, 3.0e38, 1.0e-40])
@@ -84,7 +98,7 @@ def test_numbers_that_are_no_vector_spoil_nothing(value: float) -> None:
     matrix = Matrix(pack([odd, plain]))
 
     for asked in (odd, plain):
-        (numbers,) = shortlisted([(matrix, None)], asked, 2)
+        (numbers,) = shortlist([(matrix, None)], asked, 2)
         cosines = matrix.near(asked, numbers)
 
         assert [0, 1] == numbers.tolist()

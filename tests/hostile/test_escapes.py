@@ -18,7 +18,7 @@ from fakes import attempts_files, attempts_kernel, attempts_network  # noqa: F40
 from fakes.attempts import GROUPS
 from fakes.jail import CANARY, CANARY_NAME, KEY, OTHER, OWN, USERS, Jail, Lent, jailed
 
-from metier.execute.landlock import proc as landlock
+from metier.run.io import landlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,10 @@ class Outside:
         """Listen on TCP, UDP and two abstract names."""
         self.abstract = f"metier-{os.urandom(8).hex()}"
         self.tcp, self.udp = socket.socket(), socket.socket(type=socket.SOCK_DGRAM)
-        self.stream, self.datagram = socket.socket(socket.AF_UNIX), socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.stream, self.datagram = (
+            socket.socket(socket.AF_UNIX),
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM),
+        )
         self.tcp.bind(("0.0.0.0", 0))  # noqa: S104 - the script tries this machine's own address as well
         self.udp.bind(("127.0.0.1", 0))
         self.stream.bind(f"\0{self.abstract}")
@@ -54,7 +57,12 @@ class Outside:
 
     def came(self) -> dict[str, int]:
         """Count those who came since this was last asked."""
-        return {"tcp": comers(self.tcp), "udp": comers(self.udp), "abstract": comers(self.stream), "datagram": comers(self.datagram)}
+        return {
+            "tcp": comers(self.tcp),
+            "udp": comers(self.udp),
+            "abstract": comers(self.stream),
+            "datagram": comers(self.datagram),
+        }
 
 
 def comers(listener: socket.socket) -> int:
@@ -110,39 +118,89 @@ def escaped(jail: Jail, outside: Outside, kind: str) -> Escape:
     jail.write(f"{jail.folder}/lent/mark", CANARY)
     os.makedirs(write)
     os.symlink(f"{jail.home}/.ssh/id_ed25519", f"{read}/way-out")
-    aims = {"key": f"{jail.home}/.ssh/id_ed25519", "ssh": f"{jail.home}/.ssh", "up": "../" * 12 + jail.home.lstrip("/"), "root": "/",
-            "shadow": "/etc/shadow", "data": jail.data, "process": "/proc/1/root"}  # fmt: skip
+    aims = {
+        "key": f"{jail.home}/.ssh/id_ed25519",
+        "ssh": f"{jail.home}/.ssh",
+        "up": "../" * 12 + jail.home.lstrip("/"),
+        "root": "/",
+        "shadow": "/etc/shadow",
+        "data": jail.data,
+        "process": "/proc/1/root",
+    }
     os.makedirs(f"{jail.skill}/links")
     os.makedirs(f"{jail.skill}/lib/fakes")
     if kind == PLAIN:
         for name, aim in aims.items():
             os.symlink(aim, f"{jail.skill}/links/{name}")
     for name in MODULES:
-        shutil.copy(Path(__file__).parent.parent / "fakes" / f"{name}.py", f"{jail.skill}/lib/fakes/{name}.py")
+        shutil.copy(
+            Path(__file__).parent.parent / "fakes" / f"{name}.py",
+            f"{jail.skill}/lib/fakes/{name}.py",
+        )
     asked = {
-        "groups": {PLAIN: ["read", "write", "network", "abroad", "kernel"], LENT: ["lent", "pairs"], ONLINE: ["network"],
-                   NAMED: ["pairs"]}[kind],
-        "key": aims["key"], "home": jail.home, "data": jail.data, "vault": f"{jail.data}/secrets", "config": jail.config,
-        "other": f"{jail.home}/.agents/skills/other/SKILL.md", "mark": f"{jail.folder}/lent/mark", "tcp": outside.tcp.getsockname()[1],
-        "udp": outside.udp.getsockname()[1], "address": own_address(), "abstract": outside.abstract, "named": f"{jail.folder}/socket",
-        "read": read, "write": write, "planted": [one.encode().hex() for one in (KEY, OTHER, CANARY)],
-    }  # fmt: skip
+        "groups": {
+            PLAIN: ["read", "write", "network", "abroad", "kernel"],
+            LENT: ["lent", "pairs"],
+            ONLINE: ["network"],
+            NAMED: ["pairs"],
+        }[kind],
+        "key": aims["key"],
+        "home": jail.home,
+        "data": jail.data,
+        "vault": f"{jail.data}/secrets",
+        "config": jail.config,
+        "other": f"{jail.home}/.agents/skills/other/SKILL.md",
+        "mark": f"{jail.folder}/lent/mark",
+        "tcp": outside.tcp.getsockname()[1],
+        "udp": outside.udp.getsockname()[1],
+        "address": own_address(),
+        "abstract": outside.abstract,
+        "named": f"{jail.folder}/socket",
+        "read": read,
+        "write": write,
+        "planted": [one.encode().hex() for one in (KEY, OTHER, CANARY)],
+    }
     network = kind in {ONLINE, NAMED}
     with ExitStack() as listening:
-        places = (f"{jail.folder}/socket", f"{write}/socket", f"{write}/packets", f"{write}/datagram", f"{read}/datagram")
+        places = (
+            f"{jail.folder}/socket",
+            f"{write}/socket",
+            f"{write}/packets",
+            f"{write}/datagram",
+            f"{read}/datagram",
+        )
         named = [listening.enter_context(listener(path)) for path in places]
         with subprocess.Popen(["/bin/sleep", "600"]) as victim:
             try:
-                ran = jail.run(MAIN, [json.dumps({**asked, "victim": victim.pid})],
-                               Lent(network, (read,), (write,)) if kind in {LENT, NAMED} else Lent(network))  # fmt: skip
+                ran = jail.run(
+                    MAIN,
+                    [json.dumps({**asked, "victim": victim.pid})],
+                    Lent(network, (read,), (write,)) if kind in {LENT, NAMED} else Lent(network),
+                )
                 alive = victim.poll() is None
             finally:
                 victim.kill()
         came = sum(map(comers, named))
     assert 0 == ran.code, ran
-    lying = {path: Path(path).read_text() for path in (f"{read}/note", f"{write}/made") if os.path.exists(path)}
-    planted = [os.path.join(top, name) for top, _folders, files in os.walk(jail.folder) for name in files if name == "planted"]
-    return Escape(json.loads(ran.output), ran.output, outside.came(), came, alive, {**lying, **dict.fromkeys(planted, "")})
+    lying = {
+        path: Path(path).read_text()
+        for path in (f"{read}/note", f"{write}/made")
+        if os.path.exists(path)
+    }
+    planted = [
+        os.path.join(top, name)
+        for top, _folders, files in os.walk(jail.folder)
+        for name in files
+        if name == "planted"
+    ]
+    return Escape(
+        json.loads(ran.output),
+        ran.output,
+        outside.came(),
+        came,
+        alive,
+        {**lying, **dict.fromkeys(planted, "")},
+    )
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +236,7 @@ def online(request: pytest.FixtureRequest, outside: Outside) -> Escape:
 def named(request: pytest.FixtureRequest, outside: Outside) -> Escape:
     """Run what concerns names of sockets with all granted that could lead to one, on a machine that has no Landlock."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(landlock, "abi", lambda: 0)
+        patch.setattr(landlock, "landlock_version", lambda: 0)
         return jailed(request.param, lambda jail: escaped(jail, outside, NAMED))
 
 
@@ -187,14 +245,22 @@ UNKNOWN, NO_FAMILY = {"ENOSYS"}, {"EAFNOSUPPORT"}
 ALONE = {"ECONNREFUSED", "EACCES", "ENETUNREACH", "EPERM", "EAFNOSUPPORT"}
 """What a connection ends with where nobody is: by the namespace, and on newer systems already by Landlock."""
 ANSWERED = {
-    "read": {"the_root", "environments_of_all_processes", "processes", "descriptors", "descriptors_of_the_first_process",
-             "how_the_first_process_was_started",
-             "anything_planted_anywhere", "links_in_the_skill", "the_kernel_s_word_on_this_process"},
+    "read": {
+        "the_root",
+        "environments_of_all_processes",
+        "processes",
+        "descriptors",
+        "descriptors_of_the_first_process",
+        "how_the_first_process_was_started",
+        "anything_planted_anywhere",
+        "links_in_the_skill",
+        "the_kernel_s_word_on_this_process",
+    },
     "write": {"scratch, which is allowed"},
     "network": {"udp", "interfaces"},
     "abroad": set(),
     "kernel": {"a_call_by_the_old_door", "signal_everybody"},
-}  # fmt: skip
+}
 """Attempts that get an answer, which a test of its own looks at. Every other one is refused."""
 REFUSED: dict[str, dict[str, set[str]]] = {
     "read": {"": SHUT, **{f"planted {one}": ABSENT for one in ("key", "home", "data", "vault", "config", "other", "mark")},
@@ -224,7 +290,12 @@ def test_every_attempt_was_made(plain: Escape) -> None:
     made = {group: set(answers) for group, answers in plain.answers.items()}
 
     assert {group: set(GROUPS[group]) for group in REFUSED} == made
-    assert {} == {name: answer for answers in plain.answers.values() for name, answer in answers.items() if "failed" in answer}
+    assert {} == {
+        name: answer
+        for answers in plain.answers.values()
+        for name, answer in answers.items()
+        if "failed" in answer
+    }
 
 
 def test_nothing_that_is_planted_outside_can_be_read_anywhere(plain: Escape) -> None:
@@ -250,18 +321,27 @@ def test_the_first_process_inside_has_no_environment_at_all(plain: Escape) -> No
 def test_only_its_own_processes_are_there(plain: Escape) -> None:
     processes = plain.answers["read"]["processes"]["got"]
 
-    assert ["bwrap", "python3"] == [re.sub(r"^python3.*", "python3", name) for name in processes.values()]
+    assert ["bwrap", "python3"] == [
+        re.sub(r"^python3.*", "python3", name) for name in processes.values()
+    ]
 
 
 def test_the_first_process_inside_was_told_nothing_in_its_arguments(plain: Escape) -> None:
     words = plain.answers["read"]["how_the_first_process_was_started"]["got"]
 
     told = words.pop(2)
-    assert (True, "bwrap", "--args", "--") == (told.isdigit(), os.path.basename(words[0]), *words[1:3])
+    assert (True, "bwrap", "--args", "--") == (
+        told.isdigit(),
+        os.path.basename(words[0]),
+        *words[1:3],
+    )
 
 
 def test_only_the_three_pipes_are_open(plain: Escape) -> None:
-    own, first = (plain.answers["read"][name]["got"] for name in ("descriptors", "descriptors_of_the_first_process"))
+    own, first = (
+        plain.answers["read"][name]["got"]
+        for name in ("descriptors", "descriptors_of_the_first_process")
+    )
 
     assert ["0", "1", "2"] == sorted(own)
     assert all(aim.startswith("pipe:") for aim in own.values())
@@ -269,7 +349,24 @@ def test_only_the_three_pipes_are_open(plain: Escape) -> None:
 
 
 def test_the_root_holds_the_system_s_programs_and_its_own_folders_alone(plain: Escape) -> None:
-    known = {"bin", "dev", "etc", "home", "lib", "lib32", "lib64", "libx32", "proc", "run", "sbin", "scratch", "skill", "tmp", "usr", "var"}
+    known = {
+        "bin",
+        "dev",
+        "etc",
+        "home",
+        "lib",
+        "lib32",
+        "lib64",
+        "libx32",
+        "proc",
+        "run",
+        "sbin",
+        "scratch",
+        "skill",
+        "tmp",
+        "usr",
+        "var",
+    }
 
     assert set() == set(plain.answers["read"]["the_root"]["got"]) - known
 
@@ -281,16 +378,24 @@ def test_links_that_lie_in_a_skill_lead_nowhere_outside(plain: Escape) -> None:
     assert {name: {"error": "ENOENT"} for name in ("data", "key", "shadow", "ssh", "up")} == {
         name: links[name] for name in ("data", "key", "shadow", "ssh", "up")
     }
-    assert [inside, inside] == [sorted(links[name].get("got", inside)) for name in ("root", "process")]
+    assert [inside, inside] == [
+        sorted(links[name].get("got", inside)) for name in ("root", "process")
+    ]
 
 
 def test_the_kernel_says_that_nothing_can_be_gained(plain: Escape) -> None:
     nothing = "0" * 16
 
     assert {
-        "NoNewPrivs": "1", "Seccomp": "2", "CapEff": nothing, "CapPrm": nothing, "CapBnd": nothing, "CapAmb": nothing, "CapInh": nothing,
+        "NoNewPrivs": "1",
+        "Seccomp": "2",
+        "CapEff": nothing,
+        "CapPrm": nothing,
+        "CapBnd": nothing,
+        "CapAmb": nothing,
+        "CapInh": nothing,
         "Uid": "1000\t1000\t1000\t1000",
-    } == plain.answers["read"]["the_kernel_s_word_on_this_process"]["got"]  # fmt: skip
+    } == plain.answers["read"]["the_kernel_s_word_on_this_process"]["got"]
 
 
 def test_its_own_folders_can_be_written_to(plain: Escape) -> None:
@@ -332,21 +437,37 @@ def test_a_folder_that_was_lent_is_that_folder_and_no_more(lent: Escape) -> None
 
 
 def test_with_the_network_granted_the_same_attempts_arrive(online: Escape) -> None:
-    assert [{"got": "connected"}] * 2 == [online.answers["network"][name] for name in ("tcp", "tcp_to_this_machine_s_own_address")]
+    assert [{"got": "connected"}] * 2 == [
+        online.answers["network"][name] for name in ("tcp", "tcp_to_this_machine_s_own_address")
+    ]
     assert (2, 1) == (online.outside["tcp"], online.outside["udp"])
 
 
 def test_with_the_network_granted_no_abstract_name_is_reached_all_the_same(online: Escape) -> None:
-    tried = [online.answers["network"][name] for name in ("an_abstract_socket", "an_abstract_datagram")]
+    tried = [
+        online.answers["network"][name] for name in ("an_abstract_socket", "an_abstract_datagram")
+    ]
 
     assert all(answer.get("error") in {"EPERM", "EAFNOSUPPORT"} for answer in tried)
     assert (0, 0, 0) == (online.outside["abstract"], online.outside["datagram"], online.named)
     assert [{"error": "EPERM"}] * 2 + [{"error": "EAFNOSUPPORT"}] * 2 == [
-        online.answers["network"][name] for name in ("raw", "netlink_for_what_is_encrypted", "packets", "the_host_of_a_virtual_machine")
+        online.answers["network"][name]
+        for name in (
+            "raw",
+            "netlink_for_what_is_encrypted",
+            "packets",
+            "the_host_of_a_virtual_machine",
+        )
     ]
 
 
-PAIR_ROWS = {**{name: {"error": "EISCONN" if name.startswith("connect one") else "EPERM"} for name in GROUPS["pairs"]}, "what pairs are for": {"got": "kept"}}
+PAIR_ROWS = {
+    **{
+        name: {"error": "EISCONN" if name.startswith("connect one") else "EPERM"}
+        for name in GROUPS["pairs"]
+    },
+    "what pairs are for": {"got": "kept"},
+}
 """A pair that is connected stays so; one that could turn to others is not made."""
 
 
@@ -355,6 +476,8 @@ def test_no_pair_of_sockets_leads_to_a_name_in_a_folder_that_was_lent(lent: Esca
     assert (0, 0) == (lent.named, lent.outside["datagram"])
 
 
-def test_no_pair_of_sockets_leads_to_any_name_where_nothing_but_the_filter_is_in_the_way(named: Escape) -> None:
+def test_no_pair_of_sockets_leads_to_any_name_where_nothing_but_the_filter_is_in_the_way(
+    named: Escape,
+) -> None:
     assert PAIR_ROWS == named.answers["pairs"]
     assert (0, 0, 0) == (named.named, named.outside["abstract"], named.outside["datagram"])

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from fakes.jail import USERS, Jail, Lent, alive, jailed
 
-from metier.execute.watchdog import proc as watchdog
-from metier.runs import MIB
+from metier.run.io import limits
+from metier.run.model import MIB
 
 if TYPE_CHECKING:
-    from metier.runs import Ran
+    from metier.run.model import Ran
 
 pytestmark = [pytest.mark.bubblewrap, pytest.mark.python3]
 
@@ -151,16 +151,22 @@ for number in range(1, 65):
         pass
 print("begun", flush=True)
 """
-TERM = DEAF + """
+TERM = (
+    DEAF
+    + """
 while True:
     time.sleep(60)
 """
-SPIN = DEAF + """
+)
+SPIN = (
+    DEAF
+    + """
 for number in range(3):
     os.close(number)
 while True:
     pass
 """
+)
 STOPPED = """
 import os, signal
 print("begun", flush=True)
@@ -182,7 +188,9 @@ BOMBS = {
     "memory for the tables of where memory lies": Bomb(TABLES, "memory"),
     "memory for files with nothing in them": Bomb(EMPTY, "memory"),
     "memory for what waits in sockets": Bomb(SOCKETS, "memory"),
-    "memory for what waits in sockets of a script with the network": Bomb(SOCKETS, "memory", network=True),
+    "memory for what waits in sockets of a script with the network": Bomb(
+        SOCKETS, "memory", network=True
+    ),
     "memory of processes whose first thread is gone": Bomb(HIDDEN, "memory"),
     "output": Bomb(OUTPUT, "output"),
     "busy, deaf to every signal, with every stream closed": Bomb(SPIN, "time", 124, seconds=1),
@@ -207,10 +215,14 @@ def gone(mark: str) -> bool:
 
 @pytest.mark.parametrize("name", BOMBS)
 @pytest.mark.parametrize("user", USERS)
-def test_a_bomb_is_stopped_at_its_limit_and_nothing_is_left_of_it(user: str, name: str, mark: str) -> None:
+def test_a_bomb_is_stopped_at_its_limit_and_nothing_is_left_of_it(
+    user: str, name: str, mark: str
+) -> None:
     bomb = BOMBS[name]
 
-    ran = jailed(user, lambda jail: jail.run(bomb.code, [mark], Lent(bomb.network, seconds=bomb.seconds)))
+    ran = jailed(
+        user, lambda jail: jail.run(bomb.code, [mark], Lent(bomb.network, seconds=bomb.seconds))
+    )
 
     assert ran.output.startswith("begun")
     assert (bomb.exit, bomb.stopped) == (ran.code, ran.stopped)
@@ -263,7 +275,7 @@ def test_no_socket_holds_more_than_it_is_counted_for_whatever_it_is_told(user: s
 
     found = [int(word) for word in ran.output.split()]
     assert (0, 3, 1) == (ran.code, len(found), len(set(found)))
-    assert 0 < found[0] <= 2 * watchdog.SOCKET_BYTES
+    assert 0 < found[0] <= 2 * limits.SOCKET_BYTES
 
 
 FILL = """
@@ -288,7 +300,10 @@ def test_every_folder_of_its_own_has_an_end(user: str) -> None:
     ran = jailed(user, lambda jail: jail.run(FILL))
 
     rows = [line.split() for line in ran.output.splitlines()]
-    assert (0, ["/scratch", "/tmp", "/home/skill", "/dev/shm", "/var/tmp"]) == (ran.code, [row[0] for row in rows])
+    assert (0, ["/scratch", "/tmp", "/home/skill", "/dev/shm", "/var/tmp"]) == (
+        ran.code,
+        [row[0] for row in rows],
+    )
     assert all(int(row[1]) <= 4 * MIB for row in rows)
     assert [True] * 4 == [int(row[1]) > MIB for row in rows[:4]]
     assert [["EFBIG", "ENOSPC"]] * 4 == [row[2:] for row in rows[:4]]
@@ -311,7 +326,9 @@ if sys.argv[2] == "waits":
 
 @pytest.mark.parametrize("how", ["goes at once", "waits"])
 @pytest.mark.parametrize("user", USERS)
-def test_what_left_home_and_keeps_the_streams_open_ends_with_the_script(user: str, how: str, mark: str) -> None:
+def test_what_left_home_and_keeps_the_streams_open_ends_with_the_script(
+    user: str, how: str, mark: str
+) -> None:
     ran = jailed(user, lambda jail: jail.run(STRAY, [mark, how]))
 
     assert (0, "", True) == (ran.code, ran.stopped, "main" in ran.output)
@@ -323,7 +340,12 @@ def test_what_left_home_and_keeps_the_streams_open_ends_with_the_script(user: st
 def test_a_run_that_nobody_wants_any_more_leaves_nothing(user: str, mark: str) -> None:
     def task(jail: Jail) -> Ran:
         heard: list[str] = []
-        return jail.run(FORKS.replace("os.fork()", "time.sleep(0.01)"), [mark], hear=lambda _stream, text: heard.append(text), stopped=lambda: bool(heard))
+        return jail.run(
+            FORKS.replace("os.fork()", "time.sleep(0.01)"),
+            [mark],
+            hear=lambda _stream, text: heard.append(text),
+            stopped=lambda: bool(heard),
+        )
 
     ran = jailed(user, task)
 

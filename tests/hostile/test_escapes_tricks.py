@@ -13,17 +13,19 @@ import pytest
 from fakes.jail import KEY, NAME, OWN, USERS, Jail, Lent, alive, jailed
 
 from metier.errors import MetierError
-from metier.execute.proc import Bubblewrap
-from metier.running import cages
+from metier.run import cages
+from metier.run.io.bubblewrap import Bubblewrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from metier.runs import Ran
+    from metier.run.model import Ran
 
 pytestmark = [pytest.mark.bubblewrap, pytest.mark.python3]
 
-PRINTS = 'import os\nprint("ran", sorted(os.listdir("/skill")), open("/skill/lib/code.py").read())\n'
+PRINTS = (
+    'import os\nprint("ran", sorted(os.listdir("/skill")), open("/skill/lib/code.py").read())\n'
+)
 SWAPPED = 'print("swapped")\n'
 
 
@@ -91,15 +93,17 @@ def test_what_is_swapped_between_the_decision_and_the_run_is_not_run(user: str, 
         jail.write(f"{jail.skill}/scripts/go.sh", "exec /usr/bin/python3 -S /skill/lib/code.py\n")
         jail.approve()
         with pytest.MonkeyPatch.context() as patch:
-            laid = cages.caged
+            laid = cages.cage_script
 
-            def late(*given: Any, **named: Any) -> cages.Lending:
+            def late(*given: Any, **named: Any) -> cages.FilledCage:
                 SWAPS[name](jail)  # every gate has been passed, and nothing is copied yet
                 return laid(*given, **named)
 
-            patch.setattr(cages, "caged", late)
+            patch.setattr(cages, "cage_script", late)
             first = seen(lambda: jail.run_script("scripts/go.sh"))
-        return first, os.path.isdir(f"{jail.data}/run/trees") and bool(os.listdir(f"{jail.data}/run/trees"))
+        return first, os.path.isdir(f"{jail.data}/run/trees") and bool(
+            os.listdir(f"{jail.data}/run/trees")
+        )
 
     (kind, said), copied = jailed(user, task)
 
@@ -123,7 +127,7 @@ def test_what_is_swapped_once_the_copy_is_made_changes_nothing(user: str) -> Non
         jail.write(f"{jail.skill}/scripts/go.sh", "exec /usr/bin/python3 -S /skill/lib/code.py\n")
         jail.approve()
         with jail.open() as library, pytest.MonkeyPatch.context() as patch:
-            patch.setattr(library, "box", Late)
+            patch.setattr(library.context, "open_sandbox", Late)
             return library.run(NAME, "scripts/go.sh", consent=True)
 
     ran = jailed(user, task)
@@ -133,7 +137,9 @@ def test_what_is_swapped_once_the_copy_is_made_changes_nothing(user: str) -> Non
 
 @pytest.mark.parametrize("path", ["lib/code.py", "scripts/go.sh"])
 @pytest.mark.parametrize("user", USERS)
-def test_a_skill_that_changed_after_approval_is_not_run_before_a_new_yes(user: str, path: str) -> None:
+def test_a_skill_that_changed_after_approval_is_not_run_before_a_new_yes(
+    user: str, path: str
+) -> None:
     def task(jail: Jail) -> tuple[str, str]:
         jail.run(PRINTS)
         changed(path)(jail)
@@ -152,7 +158,11 @@ def test_a_folder_that_was_lent_and_then_swapped_is_not_lent(user: str, where: s
         def run(self, *given: Any, **named: Any) -> Any:
             jail = jail_of[0]
             path = f"{jail.folder}/lent/to/here"
-            swapped, aim = (path, f"{jail.home}/.ssh") if where == "the folder itself" else (os.path.dirname(path), f"{jail.folder}/other")
+            swapped, aim = (
+                (path, f"{jail.home}/.ssh")
+                if where == "the folder itself"
+                else (os.path.dirname(path), f"{jail.folder}/other")
+            )
             os.rename(swapped, f"{jail.folder}/aside")
             os.symlink(aim, swapped)
             return super().run(*given, **named)
@@ -166,9 +176,11 @@ def test_a_folder_that_was_lent_and_then_swapped_is_not_lent(user: str, where: s
         jail.write(f"{jail.skill}/scripts/go.sh", 'cat "$1"/*\n')
         jail.approve()
         with jail.open() as library, pytest.MonkeyPatch.context() as patch:
-            patch.setattr(library, "box", Late)
+            patch.setattr(library.context, "open_sandbox", Late)
             lent = f"{jail.folder}/lent/to/here"
-            return seen(lambda: library.run(NAME, "scripts/go.sh", [lent], consent=True, read=[lent]))
+            return seen(
+                lambda: library.run(NAME, "scripts/go.sh", [lent], consent=True, read=[lent])
+            )
 
     kind, said = jailed(user, task)
 
@@ -194,7 +206,9 @@ for kind in ("SOCK_STREAM", "SOCK_DGRAM"):
 @pytest.mark.loopback
 @pytest.mark.parametrize("extra", ["plans", "LICENSE"])
 @pytest.mark.parametrize("user", USERS)
-def test_an_interpreter_among_somebody_s_work_shows_none_of_it_and_leads_to_nobody(user: str, extra: str) -> None:
+def test_an_interpreter_among_somebody_s_work_shows_none_of_it_and_leads_to_nobody(
+    user: str, extra: str
+) -> None:
     def task(jail: Jail) -> tuple[str, int, str]:
         prefix = f"{jail.home}/projects"
         os.makedirs(f"{prefix}/bin")
@@ -205,7 +219,10 @@ def test_an_interpreter_among_somebody_s_work_shows_none_of_it_and_leads_to_nobo
         jail.write(f"{jail.skill}/scripts/go.sh", AROUND)
         jail.approve()
         came = 0
-        with socket.socket(socket.AF_UNIX) as stream, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as datagram:
+        with (
+            socket.socket(socket.AF_UNIX) as stream,
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as datagram,
+        ):
             for one in (stream, datagram):
                 one.bind(f"{prefix}/lib/bash/{one.type.name}")
                 one.setblocking(False)
@@ -221,13 +238,34 @@ def test_an_interpreter_among_somebody_s_work_shows_none_of_it_and_leads_to_nobo
 
     said, came, prefix = jailed(user, task)
 
-    seen = {"plans": [], "LICENSE": ["LICENSE"]}[extra]  # what is an installation and nothing else is shown whole
-    assert [f"{prefix}/bin/bash /skill/scripts/go.sh", *(f"sees {name}" for name in (*seen, "bin", "lib", "lib/bash")), *["refused 97"] * 2] == said.splitlines()
+    seen = {"plans": [], "LICENSE": ["LICENSE"]}[
+        extra
+    ]  # what is an installation and nothing else is shown whole
+    assert [
+        f"{prefix}/bin/bash /skill/scripts/go.sh",
+        *(f"sees {name}" for name in (*seen, "bin", "lib", "lib/bash")),
+        *["refused 97"] * 2,
+    ] == said.splitlines()
     assert 0 == came
 
 
-REFUSED_LOANS = ["~", "~/.ssh/..", "/", "~/..", "{data}", "{data}/secrets", "{data}/run", "{config}", "/proc", "/proc/self", "/sys", "/dev", "/etc/shadow/x",
-                 "/proc/self/root", "/proc/1/environ"]  # fmt: skip
+REFUSED_LOANS = [
+    "~",
+    "~/.ssh/..",
+    "/",
+    "~/..",
+    "{data}",
+    "{data}/secrets",
+    "{data}/run",
+    "{config}",
+    "/proc",
+    "/proc/self",
+    "/sys",
+    "/dev",
+    "/etc/shadow/x",
+    "/proc/self/root",
+    "/proc/1/environ",
+]
 
 
 @pytest.mark.parametrize("user", USERS)
@@ -241,14 +279,22 @@ def test_what_must_never_be_lent_is_not_lent_under_any_name(user: str) -> None:
                 if os.path.islink(link):
                     os.unlink(link)
                 os.symlink(named, link)
-                found[f"{path} {way == link}"] = seen(lambda way=way, named=named: jail.run(  # type: ignore[misc]
-                    "import os, sys\nprint(os.listdir(sys.argv[1]) if os.path.isdir(sys.argv[1]) else os.path.exists(sys.argv[1]))",
-                    [named], Lent(read=(way,), write=(way,))))  # fmt: skip
+                found[f"{path} {way == link}"] = seen(
+                    lambda way=way, named=named: jail.run(  # type: ignore[misc]
+                        "import os, sys\nprint(os.listdir(sys.argv[1]) if os.path.isdir(sys.argv[1]) else os.path.exists(sys.argv[1]))",
+                        [named],
+                        Lent(read=(way,), write=(way,)),
+                    )
+                )
         return found
 
     found = jailed(user, task)
 
-    leaks = {path: got for path, got in found.items() if not got[0] and re.search(r"\.ssh|secrets|values\.env|metier-home|trees|shadow", got[1])}
+    leaks = {
+        path: got
+        for path, got in found.items()
+        if not got[0] and re.search(r"\.ssh|secrets|values\.env|metier-home|trees|shadow", got[1])
+    }
     assert 2 * len(REFUSED_LOANS) == len(found)
     assert {} == leaks
 
@@ -275,7 +321,11 @@ def test_output_steers_no_terminal(user: str) -> None:
     kept, live = jailed(user, task)
 
     assert kept == live
-    assert [] == [char for char in kept if char != "\n" and (ord(char) < 32 or 127 <= ord(char) < 160 or char == "\u202e")]
+    assert [] == [
+        char
+        for char in kept
+        if char != "\n" and (ord(char) < 32 or 127 <= ord(char) < 160 or char == "\u202e")
+    ]
     assert list("abcdefghijk") == re.findall(r"[a-k]", kept)
 
 
@@ -309,7 +359,11 @@ def test_a_secret_that_is_echoed_is_not_shown(user: str) -> None:
     forms = (OWN, base64.b64encode(OWN.encode()).decode())
     assert kept == live
     assert [] == [form for form in forms if form in kept]
-    assert [] == [how for how in ("plain", "base64", "split", "error", "coloured") if f"{how} [OWN_TOKEN]" not in kept]
+    assert [] == [
+        how
+        for how in ("plain", "base64", "split", "error", "coloured")
+        if f"{how} [OWN_TOKEN]" not in kept
+    ]
 
 
 WAITING = """
@@ -321,7 +375,9 @@ time.sleep(60)
 
 @pytest.mark.parametrize("way", ["environment", "file"])
 @pytest.mark.parametrize("user", USERS)
-def test_no_list_of_arguments_on_the_machine_holds_a_secret_while_it_runs(user: str, way: str) -> None:
+def test_no_list_of_arguments_on_the_machine_holds_a_secret_while_it_runs(
+    user: str, way: str
+) -> None:
     def task(jail: Jail) -> tuple[Ran, list[str], list[str]]:
         found: list[list[str]] = []
 

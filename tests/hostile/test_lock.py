@@ -8,8 +8,8 @@ import pytest
 from fakes.pins import a_pin, sha
 
 from metier.errors import ConfigError
-from metier.supplies import Lock
-from metier.supply.lock import MOST_BYTES, lock_bytes, read_lock
+from metier.supply.lock import MAX_LOCK_BYTES, lock_bytes, read_lock
+from metier.supply.model import Lock
 
 
 def locked(**fields: object) -> bytes:
@@ -44,7 +44,20 @@ CLIMBING = (
 # HE-42: what is put in place ends with the skill's name, stays inside and is not the top.
 @pytest.mark.parametrize(
     "path",
-    [*(f"{path}/pdf" for path in CLIMBING), "", ".", "..", "/", "../pdf", "src", ".agents/skills", "pdf/..", "pdf/", "/pdf", "PDF"],
+    [
+        *(f"{path}/pdf" for path in CLIMBING),
+        "",
+        ".",
+        "..",
+        "/",
+        "../pdf",
+        "src",
+        ".agents/skills",
+        "pdf/..",
+        "pdf/",
+        "/pdf",
+        "PDF",
+    ],
 )
 def test_a_target_that_climbs_or_is_not_the_skills_own_folder_is_refused(path: str) -> None:
     data = locked(targets=[{"agent": "", "path": path, "method": "folder"}])
@@ -102,11 +115,22 @@ def test_a_file_that_is_a_folder_too_is_refused() -> None:
         read_lock(locked(files={"a": sha("1"), "a/b": sha("2")}))
 
 
-@pytest.mark.parametrize("data", [
-    b"[" * 200_000, b'{"a":' * 200_000, b'{"version": 1, "skills": ' + b"[" * 500 + b"]" * 500 + b"}",
-    b'{"version": 1, "skills": [{"x": ' + b"[" * 900 + b"]" * 900 + b"}]}", b'{"version": 1e999, "skills": []}', b'{"version": -Infinity}',
-    b"<<<<<<< " * 100_000, b"<<<<<<< x\n" * 100_000, b"\0" * 1000, b'"' + b"\\ud800" * 1000 + b'"', b" " * (MOST_BYTES + 1),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"[" * 200_000,
+        b'{"a":' * 200_000,
+        b'{"version": 1, "skills": ' + b"[" * 500 + b"]" * 500 + b"}",
+        b'{"version": 1, "skills": [{"x": ' + b"[" * 900 + b"]" * 900 + b"}]}",
+        b'{"version": 1e999, "skills": []}',
+        b'{"version": -Infinity}',
+        b"<<<<<<< " * 100_000,
+        b"<<<<<<< x\n" * 100_000,
+        b"\0" * 1000,
+        b'"' + b"\\ud800" * 1000 + b'"',
+        b" " * (MAX_LOCK_BYTES + 1),
+    ],
+)
 def test_depth_size_and_nonsense_are_faults_and_nothing_else(data: bytes) -> None:
     with pytest.raises(ConfigError) as caught:
         read_lock(data)

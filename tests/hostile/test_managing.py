@@ -14,7 +14,17 @@ from conformance.folders import Place, plugin, skill, write
 from metier.errors import MetierError, RefusedError
 
 TEXT = "---\nname: {name}\ndescription: Writes notes. Use it for notes.\n---\n\n# Notes\n\nWrite the note down.\n"
-OUT_OF_IT = ["../x.md", "references/../../x.md", "/etc/x", "~/x", "references/..\\..\\x", "..", "references/\0", "C:/x", "SKILL.md/../../x"]
+OUT_OF_IT = [
+    "../x.md",
+    "references/../../x.md",
+    "/etc/x",
+    "~/x",
+    "references/..\\..\\x",
+    "..",
+    "references/\0",
+    "C:/x",
+    "SKILL.md/../../x",
+]
 
 
 @pytest.fixture
@@ -26,7 +36,9 @@ def place(tmp_path: Path) -> Place:
 @pytest.fixture
 def notes(place: Place) -> Path:
     """Write a skill of the user's own."""
-    folder = skill(place.home / ".agents/skills/notes", files={"references/guide.md": "the guide\n"})
+    folder = skill(
+        place.home / ".agents/skills/notes", files={"references/guide.md": "the guide\n"}
+    )
     write(place.base / "outside/secret.md", "untouched\n")
     return folder
 
@@ -34,15 +46,23 @@ def notes(place: Place) -> Path:
 def everything(folder: Path) -> dict[str, tuple[bytes, int]]:
     """Give every file below a folder; the state of metier itself does not count."""
     return {
-        path.relative_to(folder).as_posix(): (path.read_bytes() if path.is_file() and not path.is_symlink() else b"", path.lstat().st_mode)
+        path.relative_to(folder).as_posix(): (
+            path.read_bytes() if path.is_file() and not path.is_symlink() else b"",
+            path.lstat().st_mode,
+        )
         for path in sorted(folder.rglob("*"))
         if "state" not in path.relative_to(folder).parts
     }
 
 
 @pytest.mark.parametrize("path", OUT_OF_IT)
-@pytest.mark.parametrize(("action", "more"), [("write_file", {"content": "x"}), ("remove_file", {}), ("patch", {"old": "a", "new": "b"})])
-def test_no_path_leaves_the_skill(place: Place, notes: Path, path: str, action: str, more: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("action", "more"),
+    [("write_file", {"content": "x"}), ("remove_file", {}), ("patch", {"old": "a", "new": "b"})],
+)
+def test_no_path_leaves_the_skill(
+    place: Place, notes: Path, path: str, action: str, more: dict[str, str]
+) -> None:
     before = everything(place.base)
 
     with pytest.raises(RefusedError):
@@ -52,7 +72,23 @@ def test_no_path_leaves_the_skill(place: Place, notes: Path, path: str, action: 
     assert notes.exists()
 
 
-@pytest.mark.parametrize("name", ["../x", "/tmp/x", "a/b", ".", "..", "", "x\0", "x" * 1_000_000, "\ud800", "NOTES", "con:", "-rf"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../x",
+        "/tmp/x",
+        "a/b",
+        ".",
+        "..",
+        "",
+        "x\0",
+        "x" * 1_000_000,
+        "\ud800",
+        "NOTES",
+        "con:",
+        "-rf",
+    ],
+)
 def test_no_name_leaves_the_root(place: Place, name: str) -> None:
     with pytest.raises(MetierError):
         place.scopes().manage("create", name, content=TEXT.format(name="notes"))
@@ -91,12 +127,21 @@ def link_category(notes: Path, outside: Path) -> None:
 @pytest.mark.parametrize("linked", [link_file, link_folder, link_main, link_skill, link_category])
 @pytest.mark.parametrize(
     ("action", "parts"),
-    [("write_file", {"file": "references/guide.md", "content": "x"}), ("remove_file", {"file": "references/guide.md"}),
-     ("patch", {"file": "references/guide.md", "old": "untouched", "new": "touched"}), ("edit", {"content": TEXT.format(name="notes")}), ("delete", {})],
-)  # fmt: skip
+    [
+        ("write_file", {"file": "references/guide.md", "content": "x"}),
+        ("remove_file", {"file": "references/guide.md"}),
+        ("patch", {"file": "references/guide.md", "old": "untouched", "new": "touched"}),
+        ("edit", {"content": TEXT.format(name="notes")}),
+        ("delete", {}),
+    ],
+)
 def test_nothing_behind_a_link_is_changed(
-    place: Place, notes: Path, linked: Callable[[Path, Path], None], action: str, parts: dict[str, Any]
-) -> None:  # fmt: skip
+    place: Place,
+    notes: Path,
+    linked: Callable[[Path, Path], None],
+    action: str,
+    parts: dict[str, Any],
+) -> None:
     outside = place.base / "outside"
     linked(notes, outside)
     before = everything(outside)
@@ -119,40 +164,46 @@ def test_a_category_that_is_a_link_takes_no_skill(place: Place, notes: Path) -> 
 
 
 @pytest.mark.parametrize("moment", range(1, 6))
-def test_a_category_that_becomes_a_link_at_the_last_moment_takes_no_skill(place: Place, notes: Path, moment: int) -> None:
+def test_a_category_that_becomes_a_link_at_the_last_moment_takes_no_skill(
+    place: Place, notes: Path, moment: int
+) -> None:
     library = place.scopes()
     library.skills()
     group, steps = notes.parent / "group", [0]
     group.mkdir()
 
-    def progress(what: str, _count: int) -> None:
+    def progress(what: str, _count: int, _total: int) -> None:
         steps[0] += what == "changes"
         if steps[0] == moment and not group.is_symlink():
             group.rename(place.base / "was")
             group.symlink_to(place.base / "outside")
 
-    library.progress = progress
+    library.context.progress = progress
     try:
         library.manage("create", "more", content=TEXT.format(name="more"), category="group")
     except MetierError:
         pass
 
-    assert ["outside/secret.md"] == [path for path in everything(place.base) if path.startswith("outside/")]
+    assert ["outside/secret.md"] == [
+        path for path in everything(place.base) if path.startswith("outside/")
+    ]
 
 
 @pytest.mark.parametrize("moment", range(1, 5))
-def test_a_folder_that_becomes_a_link_at_the_last_moment_is_not_followed(place: Place, notes: Path, moment: int) -> None:
+def test_a_folder_that_becomes_a_link_at_the_last_moment_is_not_followed(
+    place: Place, notes: Path, moment: int
+) -> None:
     library = place.scopes()
     library.skills()
     steps = [0]
 
-    def progress(what: str, _count: int) -> None:
+    def progress(what: str, _count: int, _total: int) -> None:
         steps[0] += what == "changes"
         if steps[0] == moment and not (notes / "references").is_symlink():
             (notes / "references").rename(place.base / "was")
             (notes / "references").symlink_to(place.base / "outside")
 
-    library.progress = progress
+    library.context.progress = progress
     try:
         library.manage("write_file", "notes", file="references/secret.md", content="touched\n")
     except MetierError:
@@ -163,19 +214,27 @@ def test_a_folder_that_becomes_a_link_at_the_last_moment_is_not_followed(place: 
 
 @pytest.mark.parametrize("scope", ["project", "plugin", "system", "external"])
 def test_only_the_user_s_own_skills_are_changed(place: Place, scope: str) -> None:
-    folders = {"project": place.project / ".agents/skills/x", "plugin": place.home / ".codex/plugins/cache/m/p/1.0.0/skills/x",
-               "system": place.home / ".codex/skills/.system/x", "external": place.base / "shared/x"}  # fmt: skip
+    folders = {
+        "project": place.project / ".agents/skills/x",
+        "plugin": place.home / ".codex/plugins/cache/m/p/1.0.0/skills/x",
+        "system": place.home / ".codex/skills/.system/x",
+        "external": place.base / "shared/x",
+    }
     folder = skill(folders[scope], name="x")
     if scope == "plugin":
         plugin(folder.parent.parent, "p")
     place.configure(f'external_dirs = ["{place.base}/shared"]\n')
-    library = place.scopes()
+    library = place.scopes(agent="codex" if scope == "system" else None)
     if scope == "project":
         library.trust_project(str(place.project))
     (card,) = library.skills()
     before = everything(place.base)
 
-    for action, parts in (("delete", {}), ("edit", {"content": TEXT.format(name="x")}), ("write_file", {"file": "assets/a", "content": "b"})):
+    for action, parts in (
+        ("delete", {}),
+        ("edit", {"content": TEXT.format(name="x")}),
+        ("write_file", {"file": "assets/a", "content": "b"}),
+    ):
         with pytest.raises(RefusedError) as caught:
             library.manage(action, card.path, **parts)
         assert "not-own" == caught.value.code
@@ -216,7 +275,9 @@ def too_large(notes: Path) -> None:
 
 
 @pytest.mark.parametrize("spoilt", [a_pipe, too_many, too_large])
-def test_a_tree_that_cannot_be_read_whole_is_not_changed(place: Place, notes: Path, spoilt: Callable[[Path], None]) -> None:
+def test_a_tree_that_cannot_be_read_whole_is_not_changed(
+    place: Place, notes: Path, spoilt: Callable[[Path], None]
+) -> None:
     spoilt(notes)
 
     with pytest.raises(RefusedError, match="cannot be changed"):
@@ -245,28 +306,36 @@ def test_a_quadratic_patch_is_none(place: Place, notes: Path) -> None:
     write(notes / "references/long.md", body)
 
     with pytest.raises(RefusedError, match="not in the file"):
-        place.scopes().manage("patch", "notes", file="references/long.md", old=" a\n" * 120_000 + "b", new="c")
+        place.scopes().manage(
+            "patch", "notes", file="references/long.md", old=" a\n" * 120_000 + "b", new="c"
+        )
 
     assert body == (notes / "references/long.md").read_text()
 
 
 def test_many_at_once_lose_nothing_of_each_other_s(place: Place, notes: Path) -> None:
     def write_one(number: int) -> bool:
-        return place.scopes().manage("write_file", "notes", file=f"references/{number}.md", content=f"{number}\n").ok
+        return (
+            place.scopes()
+            .manage("write_file", "notes", file=f"references/{number}.md", content=f"{number}\n")
+            .ok
+        )
 
     with ThreadPoolExecutor(8) as pool:
         done = list(pool.map(write_one, range(16)))
 
     assert [True] * 16 == done
-    assert {f"{number}.md": f"{number}\n" for number in range(16)} | {"guide.md": "the guide\n"} == {
-        path.name: path.read_text() for path in (notes / "references").iterdir()
-    }
+    assert {f"{number}.md": f"{number}\n" for number in range(16)} | {
+        "guide.md": "the guide\n"
+    } == {path.name: path.read_text() for path in (notes / "references").iterdir()}
 
 
 def test_of_many_that_create_one_skill_one_does(place: Place) -> None:
     def create(number: int) -> str:
         try:
-            place.scopes().manage("create", "more", content=TEXT.format(name="more") + f"\nNumber {number}.\n")
+            place.scopes().manage(
+                "create", "more", content=TEXT.format(name="more") + f"\nNumber {number}.\n"
+            )
         except RefusedError as error:
             return error.code
         return "created"

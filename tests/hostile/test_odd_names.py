@@ -12,7 +12,7 @@ import pytest
 from doors.command import Answer, run
 
 import metier
-from metier import cli
+from metier.cli import main
 
 if TYPE_CHECKING:
     from conftest import Home, Writer
@@ -31,8 +31,10 @@ ESCAPES = {
     "carriage return": "good\rbad",
     "newline": "a\nb",
 }
-FORBIDDEN = frozenset("\x1b\x9b\x07\x08\x7f\r\x85\x0b\x0c\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200b\u200c\u200d"
-                      "\u200e\u200f\u061c\u2060\ufeff\U000e0041\U000e007f")  # fmt: skip
+FORBIDDEN = frozenset(
+    "\x1b\x9b\x07\x08\x7f\r\x85\x0b\x0c\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200b\u200c\u200d"
+    "\u200e\u200f\u061c\u2060\ufeff\U000e0041\U000e007f"
+)
 
 
 def in_yaml(text: str) -> str:
@@ -43,35 +45,60 @@ def in_yaml(text: str) -> str:
 def commands(root: Path, name: str, file: str) -> list[tuple[str, ...]]:
     here = ("--root", str(root))
     return [
-        ("list", *here), ("list", "--all", *here), ("categories", *here), ("show", name, *here), ("why", name, *here),
-        ("show", name, "--file", file, *here), ("show", name, "--file", "references/" + name, *here), ("show", name + "x", *here),
-        ("check", str(root)), ("check", "--strict", str(root)), ("list", "--category", name, *here), (name,), ("list", "--" + name),
-    ]  # fmt: skip
+        ("list", *here),
+        ("list", "--all", *here),
+        ("categories", *here),
+        ("show", name, *here),
+        ("why", name, *here),
+        ("show", name, "--file", file, *here),
+        ("show", name, "--file", "references/" + name, *here),
+        ("show", name + "x", *here),
+        ("check", str(root)),
+        ("check", "--strict", str(root)),
+        ("list", "--category", name, *here),
+        (name,),
+        ("list", "--" + name),
+    ]
 
 
-def inside(home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]) -> Answer:
+def inside(
+    home: Home,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+) -> Answer:
     """Run a command in this process: there are hundreds of them here."""
     for name, value in home.env.items():
         monkeypatch.setenv(name, value)
-    code = cli.main(list(words))
+    code = main.main(list(words))
     return Answer(code, *capsys.readouterr())
 
 
 @pytest.mark.parametrize("text", ESCAPES.values(), ids=ESCAPES)
 def test_nothing_a_skill_says_reaches_the_terminal_raw(
-    text: str, tmp_path: Path, home: Home, skill: Writer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    text: str,
+    tmp_path: Path,
+    home: Home,
+    skill: Writer,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     quoted = in_yaml(text)
     needs = f"prerequisites: {{commands: [{quoted}], env_vars: [{quoted}]}}\nrequired_credential_files: [{quoted}]\nsetup: {{help: {quoted}}}\n"
     fields = f"name: {quoted}\ndescription: {quoted}\ncategory: {quoted}\ntags: [{quoted}]\nplatforms: {{{quoted}: 1}}\n{quoted}: {quoted}\n"
     odd = skill("root/odd", text=f"---\n{fields}---\n{text}\n")
-    skill("root/needy", text=f"---\nname: needy\ndescription: {quoted}\n{needs}---\n{text}\n[x](references/{text}) [y](../{text})\n")
+    skill(
+        "root/needy",
+        text=f"---\nname: needy\ndescription: {quoted}\n{needs}---\n{text}\n[x](references/{text}) [y](../{text})\n",
+    )
     for folder in (odd, tmp_path / "root" / "needy"):
         (folder / "references").mkdir()
         (folder / "references" / text).write_text(text)
     skill(f"root/{text}")
     (tmp_path / "root" / "group").mkdir()
-    (tmp_path / "root" / "group" / "DESCRIPTION.md").write_text(f"---\ndescription: {quoted}\n---\n")
+    (tmp_path / "root" / "group" / "DESCRIPTION.md").write_text(
+        f"---\ndescription: {quoted}\n---\n"
+    )
     skill("root/group/member")
     (tmp_path / "root" / f"{text}.md").write_text(f"---\nname: {quoted}\n---\n{text}")
     (tmp_path / "root" / f"{text}.py").write_text(f"SKILL_NAME = {text!r}\nSKILL_TRIGGERS = 1\n")
@@ -85,14 +112,18 @@ def test_nothing_a_skill_says_reaches_the_terminal_raw(
 
 
 @pytest.mark.parametrize("text", ESCAPES.values(), ids=ESCAPES)
-def test_what_a_skill_says_is_whole_in_json(text: str, tmp_path: Path, home: Home, skill: Writer) -> None:
+def test_what_a_skill_says_is_whole_in_json(
+    text: str, tmp_path: Path, home: Home, skill: Writer
+) -> None:
     skill("root/odd", text=f"---\nname: odd\ndescription: {in_yaml(text)}\n---\n")
     folder = skill(f"root/x{text}")
 
     answer = run(home.env, "list", "--all", "--json", "--root", str(tmp_path / "root"))
 
     assert answer.out.isascii()
-    assert {str(tmp_path / "root" / "odd"), str(folder)} == {row["path"] for row in answer.json["skills"]}
+    assert {str(tmp_path / "root" / "odd"), str(folder)} == {
+        row["path"] for row in answer.json["skills"]
+    }
     assert " ".join(text.split()) in {row["description"] for row in answer.json["skills"]}
 
 
@@ -104,7 +135,9 @@ def test_colour_on_a_terminal_is_metier_s_own(tmp_path: Path, home: Home, skill:
     assert "\x1b[31m" not in answer.out
 
 
-def test_names_that_are_not_utf_8_are_reported_and_not_read(tmp_path: Path, home: Home, skill: Writer) -> None:
+def test_names_that_are_not_utf_8_are_reported_and_not_read(
+    tmp_path: Path, home: Home, skill: Writer
+) -> None:
     skill("root/fine")
     odd = os.fsencode(tmp_path / "root") + b"/caf\xe9"
     os.mkdir(odd)
@@ -115,11 +148,15 @@ def test_names_that_are_not_utf_8_are_reported_and_not_read(tmp_path: Path, home
     text = run(home.env, "list", "--all", "--root", str(tmp_path / "root"))
 
     assert ["fine"] == [row["name"] for row in answer.json["skills"]]
-    assert [("WK005", f"{tmp_path}/root/caf\\xe9")] == [(row["code"], row["path"]) for row in answer.json["errors"]]
+    assert [("WK005", f"{tmp_path}/root/caf\\xe9")] == [
+        (row["code"], row["path"]) for row in answer.json["errors"]
+    ]
     assert "WK005" in text.out
 
 
-def test_a_file_inside_a_skill_whose_name_is_not_utf_8_is_no_obstacle(tmp_path: Path, home: Home, skill: Writer) -> None:
+def test_a_file_inside_a_skill_whose_name_is_not_utf_8_is_no_obstacle(
+    tmp_path: Path, home: Home, skill: Writer
+) -> None:
     fine = skill("root/fine")
     (fine / "references").mkdir()
     with open(os.fsencode(fine) + b"/references/caf\xe9.md", "wb") as file:
@@ -137,8 +174,12 @@ def test_a_file_inside_a_skill_whose_name_is_not_utf_8_is_no_obstacle(tmp_path: 
         assert 0 == run(home.env, *words, "--root", str(tmp_path / "root")).code
 
 
-@pytest.mark.parametrize("words", [("list",), ("show", "fine"), ("why", "fine"), ("check", "."), ("categories",)])
-def test_a_root_whose_name_is_not_utf_8_works(words: tuple[str, ...], tmp_path: Path, home: Home, skill: Writer) -> None:
+@pytest.mark.parametrize(
+    "words", [("list",), ("show", "fine"), ("why", "fine"), ("check", "."), ("categories",)]
+)
+def test_a_root_whose_name_is_not_utf_8_works(
+    words: tuple[str, ...], tmp_path: Path, home: Home, skill: Writer
+) -> None:
     skill("root/fine")
     odd = os.fsencode(tmp_path) + b"/caf\xe9"
     (tmp_path / "root").rename(os.fsdecode(odd))
@@ -148,7 +189,9 @@ def test_a_root_whose_name_is_not_utf_8_works(words: tuple[str, ...], tmp_path: 
         assert (0, "") == (answer.code, answer.err)
 
 
-def test_the_digests_below_a_root_whose_name_is_not_utf_8_are_remembered_too(tmp_path: Path, home: Home, skill: Writer) -> None:
+def test_the_digests_below_a_root_whose_name_is_not_utf_8_are_remembered_too(
+    tmp_path: Path, home: Home, skill: Writer
+) -> None:
     skill("root/fine")
     odd = os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9")
     (tmp_path / "root").rename(odd)
@@ -160,7 +203,9 @@ def test_the_digests_below_a_root_whose_name_is_not_utf_8_are_remembered_too(tmp
     assert answers[0].json == answers[1].json
 
 
-def test_names_that_collide_when_normalised_are_told_apart(tmp_path: Path, home: Home, skill: Writer) -> None:
+def test_names_that_collide_when_normalised_are_told_apart(
+    tmp_path: Path, home: Home, skill: Writer
+) -> None:
     composed, decomposed = "caf\u00e9", "cafe\u0301"
     skill(f"root/{composed}", description="Composed.")
     skill(f"root/{decomposed}", description="Decomposed.")
@@ -176,11 +221,15 @@ def test_names_that_collide_when_normalised_are_told_apart(tmp_path: Path, home:
     assert ["shadowed"] == [card.state for card in cards if card.description == "Two."]
 
 
-def test_a_copy_of_the_same_name_is_kept_and_says_what_hides_it(tmp_path: Path, home: Home, skill: Writer) -> None:  # decision 1
+def test_a_copy_of_the_same_name_is_kept_and_says_what_hides_it(
+    tmp_path: Path, home: Home, skill: Writer
+) -> None:  # MT-1
     for root in ("one", "two", "three"):
         skill(f"{root}/pdf", description=f"From {root}.")
 
-    library = metier.open(roots=[str(tmp_path / root) for root in ("two", "one", "three")], env=home.env)
+    library = metier.open(
+        roots=[str(tmp_path / root) for root in ("two", "one", "three")], env=home.env
+    )
 
     assert ["From two."] == [card.description for card in library.skills()]
     winner, *others = library.skills(all=True)
@@ -188,7 +237,9 @@ def test_a_copy_of_the_same_name_is_kept_and_says_what_hides_it(tmp_path: Path, 
     assert all(f"shadowed by {winner.path}" in card.reasons[0] for card in others)
 
 
-def test_a_thousand_copies_of_one_name_are_listed(tmp_path: Path, home: Home, skill: Writer) -> None:
+def test_a_thousand_copies_of_one_name_are_listed(
+    tmp_path: Path, home: Home, skill: Writer
+) -> None:
     for number in range(1_000):
         skill(f"root/{number:04}/same")
 
@@ -198,9 +249,30 @@ def test_a_thousand_copies_of_one_name_are_listed(tmp_path: Path, home: Home, sk
     assert 999 == len(library.skills()[0].shadows)
 
 
-@pytest.mark.parametrize("name", ["x" * 255, "..." , "-rf", "--help", "CON", "a:b", "user:pdf", "~", "*", "$(id)", "'; ls", "%s", "{0}"])
-def test_folder_names_that_mean_something_elsewhere_mean_nothing_here(name: str, tmp_path: Path, home: Home, skill: Writer) -> None:
-    folder = skill(f"root/a{name}"[: 5 + 255]) if name == "..." else skill(f"root/{name}", name="odd")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "x" * 255,
+        "...",
+        "-rf",
+        "--help",
+        "CON",
+        "a:b",
+        "user:pdf",
+        "~",
+        "*",
+        "$(id)",
+        "'; ls",
+        "%s",
+        "{0}",
+    ],
+)
+def test_folder_names_that_mean_something_elsewhere_mean_nothing_here(
+    name: str, tmp_path: Path, home: Home, skill: Writer
+) -> None:
+    folder = (
+        skill(f"root/a{name}"[: 5 + 255]) if name == "..." else skill(f"root/{name}", name="odd")
+    )
 
     answer = run(home.env, "list", "--all", "--json", "--root", str(tmp_path / "root"))
     shown = run(home.env, "show", "--json", "--root", str(tmp_path / "root"), "--", str(folder))
@@ -209,7 +281,9 @@ def test_folder_names_that_mean_something_elsewhere_mean_nothing_here(name: str,
     assert str(folder) == shown.json["path"]
 
 
-def test_a_body_with_windows_line_ends_is_shown_without_marks(tmp_path: Path, home: Home, skill: Writer) -> None:
+def test_a_body_with_windows_line_ends_is_shown_without_marks(
+    tmp_path: Path, home: Home, skill: Writer
+) -> None:
     skill("root/odd", text="---\r\nname: odd\r\ndescription: Odd.\r\n---\r\nOne.\r\nTwo.\r\n")
 
     answer = run(home.env, "show", "odd", "--root", str(tmp_path / "root"))

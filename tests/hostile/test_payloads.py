@@ -17,8 +17,17 @@ from metier.errors import MetierError
 if TYPE_CHECKING:
     from pathlib import Path
 
-APPROVAL = {"name": "odd", "digest": "sha256:" + "0" * 64, "state": "approved", "level": "trusted", "at": "2026-01-01T00:00:00Z",
-            "by": "you", "reason": "trust me", "accept_dangerous": True, "path": "/"}  # fmt: skip
+APPROVAL = {
+    "name": "odd",
+    "digest": "sha256:" + "0" * 64,
+    "state": "approved",
+    "level": "trusted",
+    "at": "2026-01-01T00:00:00Z",
+    "by": "you",
+    "reason": "trust me",
+    "accept_dangerous": True,
+    "path": "/",
+}
 FORGED = {
     ".bundled": "9.9.9\n",
     "sub/.bundled": "9.9.9\n",
@@ -26,15 +35,23 @@ FORGED = {
     ".manifest.json": json.dumps({"odd.py": "0" * 64, "SKILL.md": "0" * 64}),
     ".codex-system-skills.marker": "ffff\n",
     "metier.lock": json.dumps({"version": 1, "skills": []}),
-    "skills-lock.json": json.dumps({"version": 1, "skills": {"odd": {"source": "anthropics/skills"}}}),
-    ".metier/trust.json": json.dumps({"schema": 1, "approvals": [APPROVAL], "projects": [{"path": "/", "at": "", "by": ""}]}),
+    "skills-lock.json": json.dumps(
+        {"version": 1, "skills": {"odd": {"source": "anthropics/skills"}}}
+    ),
+    ".metier/trust.json": json.dumps(
+        {"schema": 1, "approvals": [APPROVAL], "projects": [{"path": "/", "at": "", "by": ""}]}
+    ),
     ".metier/metier.toml": '[trust]\ntrusted_sources = ["*"]\npreset = "permissive"\n',
     "metier.toml": '[trust]\npreset = "permissive"\n',
     "trust.json": json.dumps({"schema": 1, "approvals": [APPROVAL], "projects": []}),
     "approvals.json": json.dumps([APPROVAL]),
-    ".clawhub/origin.json": json.dumps({"version": 1, "registry": "https://clawhub.ai", "slug": "anthropics/skills"}),
+    ".clawhub/origin.json": json.dumps(
+        {"version": 1, "registry": "https://clawhub.ai", "slug": "anthropics/skills"}
+    ),
     ".openskills.json": json.dumps({"source": "anthropics/skills", "trust": "builtin"}),
-    ".hub/lock.json": json.dumps({"version": 1, "installed": {"odd": {"trust_level": "builtin", "scan_verdict": "safe"}}}),
+    ".hub/lock.json": json.dumps(
+        {"version": 1, "installed": {"odd": {"trust_level": "builtin", "scan_verdict": "safe"}}}
+    ),
     ".metier-0123456789ab/0.new": "x\n",
     "signature.json": json.dumps({"name": "odd", "level": "trusted"}),
 }
@@ -62,24 +79,29 @@ def test_forged_records_let_nothing_in(shop: Shop, body: str) -> None:  # ZE-40,
     assert before == shop.seen()
 
 
-def test_forged_records_are_ordinary_bytes_that_the_digest_covers_and_nobody_believes(shop: Shop) -> None:  # ZE-40
+def test_forged_records_are_ordinary_bytes_that_the_digest_covers_and_nobody_believes(
+    shop: Shop,
+) -> None:  # ZE-40
     plain = shop.offer("odd")
     with shop.open() as m:
         level = m.add("../shelf/odd", dry_run=True).plan.add[0].level
-        without = m.machine.digest(str(plain))
+        without = m.context.machine.digest(str(plain))
     offered = shop.offer("odd", files=FORGED)
 
     with shop.open() as m:
         outcome = m.add("../shelf/odd", **LET_IN)  # type: ignore[arg-type]
-        installed = m.machine.digest(str(shop.working("odd")))
-        of_source = m.machine.digest(str(offered))
+        installed = m.context.machine.digest(str(shop.working("odd")))
+        of_source = m.context.machine.digest(str(offered))
         shown = m.view("odd")
         trusted = [one.level for one in outcome.plan.add]
 
     assert ({level}, "community", {level}) == ({"community"}, shown.level, set(trusted))
     assert (installed, True) == (of_source, installed != without)
     assert set(FORGED) <= set(tree(shop.working("odd")))
-    assert (["odd"], set(FORGED) | {"SKILL.md"}) == (list(shop.pins()), set(shop.pins()["odd"]["files"]))  # type: ignore[call-overload]
+    assert (["odd"], set(FORGED) | {"SKILL.md"}) == (
+        list(shop.pins()),
+        set(shop.pins()["odd"]["files"]),  # type: ignore[call-overload]
+    )
 
 
 def test_forged_records_change_no_state_of_metier_s_own(shop: Shop) -> None:
@@ -95,13 +117,27 @@ def test_forged_records_change_no_state_of_metier_s_own(shop: Shop) -> None:
             m.add("../shelf/plain")
             m.remove("odd")
 
-    names = [sorted(path for path in tree(one.data) if not path.startswith(("store/", "index/"))) for one in (shop, other)]
-    assert [one.rpartition("/")[0] for one in names[1]] == [one.rpartition("/")[0] for one in names[0]]
+    names = [
+        sorted(path for path in tree(one.data) if not path.startswith(("store/", "index/")))
+        for one in (shop, other)
+    ]
+    assert [one.rpartition("/")[0] for one in names[1]] == [
+        one.rpartition("/")[0] for one in names[0]
+    ]
     assert ["plain"] == list(shop.pins())
-    assert {".agents", ".agents/skills", ".agents/skills/plain", ".agents/skills/plain/SKILL.md", ".git", "metier.lock"} == set(tree(shop.project))
+    assert {
+        ".agents",
+        ".agents/skills",
+        ".agents/skills/plain",
+        ".agents/skills/plain/SKILL.md",
+        ".git",
+        "metier.lock",
+    } == set(tree(shop.project))
 
 
-def test_a_skill_is_not_what_the_last_one_of_its_name_was_by_a_forged_marker(shop: Shop) -> None:  # ZE-39
+def test_a_skill_is_not_what_the_last_one_of_its_name_was_by_a_forged_marker(
+    shop: Shop,
+) -> None:  # ZE-39
     shop.offer("odd", files={".bundled": "1\n"})
     with shop.open() as m:
         m.add("../shelf/odd", **LET_IN)  # type: ignore[arg-type]
@@ -111,25 +147,47 @@ def test_a_skill_is_not_what_the_last_one_of_its_name_was_by_a_forged_marker(sho
         outcome = m.add("../shelf/odd", consent=yes)
 
     assert (["odd"], document("odd", "My own words.\n")) == (
-        [one.name for one in outcome.refused], shop.working("odd", "SKILL.md").read_text(),
-    )  # fmt: skip
+        [one.name for one in outcome.refused],
+        shop.working("odd", "SKILL.md").read_text(),
+    )
 
 
 # --- what is hidden from the scan
 
 
-IGNORES = dict.fromkeys((".gitignore", ".skillignore", ".ignore", ".npmignore", ".metierignore"), "*\n**/*\nscripts/\n!SKILL.md\n")
+IGNORES = dict.fromkeys(
+    (".gitignore", ".skillignore", ".ignore", ".npmignore", ".metierignore"),
+    "*\n**/*\nscripts/\n!SKILL.md\n",
+)
 
 
-@pytest.mark.parametrize("where", ["scripts/run.sh", ".hidden/run.sh", "__pycache__/run.sh", "node_modules/x/run.sh", ".git-not/run.sh"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "scripts/run.sh",
+        ".hidden/run.sh",
+        "__pycache__/run.sh",
+        "node_modules/x/run.sh",
+        ".git-not/run.sh",
+    ],
+)
 @pytest.mark.parametrize("source", ["folder", "git", "zip"])
-def test_nothing_is_installed_that_the_scan_did_not_see(shop: Shop, where: str, source: str) -> None:  # decision 22
+def test_nothing_is_installed_that_the_scan_did_not_see(
+    shop: Shop, where: str, source: str
+) -> None:  # MT-22
     evil = "#!/bin/bash\n" + DANGEROUS
     files = {**IGNORES, ".gitattributes": "* export-ignore\n", where: evil}
     if source == "folder":
         said = str(shop.offer("odd", files=files))
     elif source == "zip":
-        (shop.shelf / "odd.zip").write_bytes(honest_zip({name: text.encode() for name, text in {"SKILL.md": document("odd"), **files}.items()}))
+        (shop.shelf / "odd.zip").write_bytes(
+            honest_zip(
+                {
+                    name: text.encode()
+                    for name, text in {"SKILL.md": document("odd"), **files}.items()
+                }
+            )
+        )
         said = str(shop.shelf / "odd.zip")
     else:
         repository = Repository(shop.base / "upstream")
@@ -158,7 +216,10 @@ def test_a_repository_s_own_files_are_neither_installed_nor_part_of_the_digest(s
         one = m.add(str(plain), dry_run=True).plan.add[0]
         outcome = m.add(str(with_git))
 
-    assert (one.digest, ["SKILL.md"]) == (outcome.installed[0].digest, sorted(os.listdir(shop.working("pdf"))))
+    assert (one.digest, ["SKILL.md"]) == (
+        outcome.installed[0].digest,
+        sorted(os.listdir(shop.working("pdf"))),
+    )
 
 
 # --- entries that are no plain files
@@ -171,14 +232,17 @@ def test_a_pipe_or_a_socket_in_a_folder_refuses_that_skill(shop: Shop) -> None:
     with shop.open() as m:
         outcome = m.add("../shelf", all=True)
 
-    assert (["good"], ["odd"]) == ([one.name for one in outcome.installed], [one.name for one in outcome.refused])
+    assert (["good"], ["odd"]) == (
+        [one.name for one in outcome.installed],
+        [one.name for one in outcome.refused],
+    )
     assert outcome.refused[0].reasons[0].startswith("unsafe-entry: ")
 
 
 @pytest.mark.parametrize(
     ("files", "code"),
     [
-        ({"a/SKILL.md": document("a"), "a/x": None}, "unsafe-link"),  # decision 6
+        ({"a/SKILL.md": document("a"), "a/x": None}, "unsafe-link"),  # MT-6
         ({"a/SKILL.md": document("a"), "a/b/../../../x": "x"}, "unsafe-path"),
         ({"a/SKILL.md": document("a"), "a/X": "x", "a/x": "y"}, "collision"),
         ({"a/SKILL.md": document("a"), "a/x": "x", "a/x/y": "y"}, "collision"),
@@ -193,24 +257,40 @@ def test_a_hostile_entry_of_a_repository_refuses_that_skill_and_the_others_go_on
     shop: Shop, files: dict[str, str | None], code: str
 ) -> None:  # HE-40
     with shop.open() as m:
-        m.fetchers = {"git": FakeFetcher({**files, "good/SKILL.md": document("good")})}
+        m.context.fetchers = {"git": FakeFetcher({**files, "good/SKILL.md": document("good")})}
 
         outcome = m.add("mallory/skills", all=True)
 
-    assert (["good"], ["a"]) == ([one.name for one in outcome.installed], [one.name for one in outcome.refused])
+    assert (["good"], ["a"]) == (
+        [one.name for one in outcome.installed],
+        [one.name for one in outcome.refused],
+    )
     assert code == outcome.refused[0].reasons[0].partition(":")[0]
     assert ["good"] == os.listdir(shop.project / ".agents/skills")
 
 
 ARCHIVES = {
-    "climbs": (raw_zip(Zipped(b"a/SKILL.md", document("a").encode()), Zipped(b"../../evil", b"x")), "unsafe-path"),
-    "absolute": (raw_zip(Zipped(b"a/SKILL.md", document("a").encode()), Zipped(b"/tmp/evil", b"x")), "unsafe-path"),
-    "twice": (raw_zip(Zipped(b"a/SKILL.md", document("a").encode()), Zipped(b"a/SKILL.md", DANGEROUS.encode())), "collision"),
+    "climbs": (
+        raw_zip(Zipped(b"a/SKILL.md", document("a").encode()), Zipped(b"../../evil", b"x")),
+        "unsafe-path",
+    ),
+    "absolute": (
+        raw_zip(Zipped(b"a/SKILL.md", document("a").encode()), Zipped(b"/tmp/evil", b"x")),
+        "unsafe-path",
+    ),
+    "twice": (
+        raw_zip(
+            Zipped(b"a/SKILL.md", document("a").encode()), Zipped(b"a/SKILL.md", DANGEROUS.encode())
+        ),
+        "collision",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", ARCHIVES)
-def test_a_hostile_archive_leaves_no_trace_but_the_audit_event(shop: Shop, name: str) -> None:  # HE-40, HE-41
+def test_a_hostile_archive_leaves_no_trace_but_the_audit_event(
+    shop: Shop, name: str
+) -> None:  # HE-40, HE-41
     data, code = ARCHIVES[name]
     (shop.shelf / "odd.zip").write_bytes(data)
     before = shop.seen()
@@ -225,17 +305,25 @@ def test_a_hostile_archive_leaves_no_trace_but_the_audit_event(shop: Shop, name:
 
 def test_an_archive_in_a_skill_is_a_plain_file(shop: Shop) -> None:
     inner = honest_zip({"../../evil": b"x", "SKILL.md": document("inner").encode()})
-    (shop.shelf / "odd.zip").write_bytes(honest_zip({"SKILL.md": document("odd").encode(), "assets/inner.zip": inner}))
+    (shop.shelf / "odd.zip").write_bytes(
+        honest_zip({"SKILL.md": document("odd").encode(), "assets/inner.zip": inner})
+    )
 
     with shop.open() as m:
         outcome = m.add("../shelf/odd.zip", force=True)
 
     found = [path for path in tree(shop.project) if path.endswith(("inner.zip", "evil"))]
-    assert (["odd"], [".agents/skills/odd/assets/inner.zip"]) == ([one.name for one in outcome.installed], found)
+    assert (["odd"], [".agents/skills/odd/assets/inner.zip"]) == (
+        [one.name for one in outcome.installed],
+        found,
+    )
 
 
 def test_the_bits_of_a_tar_that_could_raise_rights_are_not_taken_over(shop: Shop) -> None:
-    entries = (Tarred(b"odd/SKILL.md", document("odd").encode(), mode=0o6755), Tarred(b"odd/run.sh", b"echo\n", mode=0o4777))
+    entries = (
+        Tarred(b"odd/SKILL.md", document("odd").encode(), mode=0o6755),
+        Tarred(b"odd/run.sh", b"echo\n", mode=0o4777),
+    )
     (shop.shelf / "odd.tar").write_bytes(raw_tar(*entries))
 
     with shop.open() as m:
@@ -251,11 +339,20 @@ def test_the_bits_of_a_tar_that_could_raise_rights_are_not_taken_over(shop: Shop
 @pytest.mark.parametrize(
     "data",
     [
-        b"", b"\0" * 1000, b"---\n", b"---\nname: [\n---\n", b"---\nname: odd\n---\n", b"\xff\xfe\x00", b"---\nname: *a\n---\nx",
-        b"---\n" + b"a: &a [*a]\n" + b"---\n", b"---\nname: odd\ndescription: " + b"x" * 2_000_000 + b"\n---\n", b"no frontmatter at all\n",
-        b"---\nname: ../../evil\ndescription: d\n---\n", b"---\nname: odd\ndescription: \xed\xa0\x80\n---\nx\n",
+        b"",
+        b"\0" * 1000,
+        b"---\n",
+        b"---\nname: [\n---\n",
+        b"---\nname: odd\n---\n",
+        b"\xff\xfe\x00",
+        b"---\nname: *a\n---\nx",
+        b"---\n" + b"a: &a [*a]\n" + b"---\n",
+        b"---\nname: odd\ndescription: " + b"x" * 2_000_000 + b"\n---\n",
+        b"no frontmatter at all\n",
+        b"---\nname: ../../evil\ndescription: d\n---\n",
+        b"---\nname: odd\ndescription: \xed\xa0\x80\n---\nx\n",
     ],
-)  # fmt: skip
+)
 def test_a_document_that_is_none_harms_nobody(shop: Shop, data: bytes) -> None:
     (shop.shelf / "odd").mkdir()
     (shop.shelf / "odd/SKILL.md").write_bytes(data)
@@ -265,7 +362,9 @@ def test_a_document_that_is_none_harms_nobody(shop: Shop, data: bytes) -> None:
         outcome = m.add("../shelf", all=True)
 
     assert "good" in [one.name for one in outcome.installed]
-    assert ["SKILL.md"] * 2 >= [file for one in (shop.project / ".agents/skills").iterdir() for file in os.listdir(one)]
+    assert ["SKILL.md"] * 2 >= [
+        file for one in (shop.project / ".agents/skills").iterdir() for file in os.listdir(one)
+    ]
     assert not (shop.base / "evil").exists()
 
 
@@ -280,7 +379,10 @@ def test_limits_hold_for_what_is_laid_in_quarantine(shop: Shop) -> None:
         with pytest.raises(MetierError) as failed:
             m.add("../shelf/b", all=True)
 
-    assert (["good"], "too-large") == ([one.name for one in outcome.installed], outcome.refused[0].reasons[0].partition(":")[0])
+    assert (["good"], "too-large") == (
+        [one.name for one in outcome.installed],
+        outcome.refused[0].reasons[0].partition(":")[0],
+    )
     assert "too-many" == failed.value.code
     shutil.rmtree(shop.shelf)
     assert SAFE in shop.working("good", "SKILL.md").read_text()

@@ -46,7 +46,9 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_whatever_a_project_s_file_says_the_listing_stands(text: bytes, project: Path, home: Home) -> None:  # decision 17
+def test_whatever_a_project_s_file_says_the_listing_stands(
+    text: bytes, project: Path, home: Home
+) -> None:  # MT-17
     (project / ".metier" / "metier.toml").write_bytes(text)
 
     answer = run(home.env, "list", "--json", cwd=project)
@@ -57,7 +59,9 @@ def test_whatever_a_project_s_file_says_the_listing_stands(text: bytes, project:
     assert not set("\x1b\u202e") & set(shown.out + shown.err)
 
 
-@pytest.mark.parametrize("text", [TEXTS["not TOML"], TEXTS["wrong types"], TEXTS["wants folders"], TEXTS["wants rules"]])
+@pytest.mark.parametrize(
+    "text", [TEXTS["not TOML"], TEXTS["wrong types"], TEXTS["wants folders"], TEXTS["wants rules"]]
+)
 def test_what_a_project_may_not_have_is_said(text: bytes, project: Path, home: Home) -> None:
     (project / ".metier" / "metier.toml").write_bytes(text)
 
@@ -67,14 +71,18 @@ def test_what_a_project_may_not_have_is_said(text: bytes, project: Path, home: H
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "device", "loop", "nowhere"])
-def test_a_project_s_file_that_is_no_file_hangs_nothing(kind: str, project: Path, home: Home) -> None:
+def test_a_project_s_file_that_is_no_file_hangs_nothing(
+    kind: str, project: Path, home: Home
+) -> None:
     target = project / ".metier" / "metier.toml"
     if kind == "pipe":
         os.mkfifo(target)
     elif kind == "folder":
         target.mkdir()
     else:
-        target.symlink_to({"device": "/dev/zero", "loop": "metier.toml", "nowhere": "nothing"}[kind])
+        target.symlink_to(
+            {"device": "/dev/zero", "loop": "metier.toml", "nowhere": "nothing"}[kind]
+        )
 
     answer = run(home.env, "list", "--json", cwd=project)
 
@@ -93,20 +101,45 @@ def test_a_project_s_packages_cannot_hang_a_listing(project: Path, home: Home) -
     assert (0, ["fine"]) == (answer.code, [row["name"] for row in answer.json["skills"]])
 
 
-@pytest.mark.parametrize("where", [".venv/lib", ".venv/lib/python3.11/site-packages", ".venv/lib/python3.11/site-packages/x.dist-info", ".metier", ".venv"])
-def test_folders_of_a_project_that_nobody_may_read_break_nothing(where: str, project: Path, home: Home) -> None:
+@pytest.mark.parametrize(
+    "where",
+    [
+        ".venv/lib",
+        ".venv/lib/python3.11/site-packages",
+        ".venv/lib/python3.11/site-packages/x.dist-info",
+        ".metier",
+        ".venv",
+    ],
+)
+def test_folders_of_a_project_that_nobody_may_read_break_nothing(
+    where: str, project: Path, home: Home
+) -> None:
     (project / where).mkdir(parents=True, exist_ok=True)
     (project / where).chmod(0)
 
     answer = run(home.env, "list", "--json", cwd=project, powerless=True)
     (project / where).chmod(0o755)
 
-    assert (0, ["fine"]) == (answer.code, [row["name"] for row in answer.json["skills"]]), answer.err
+    assert (0, ["fine"]) == (answer.code, [row["name"] for row in answer.json["skills"]]), (
+        answer.err
+    )
 
 
-@pytest.mark.parametrize("record", [b"../../../outside/skills/evil/SKILL.md,,\n", b"/outside/skills/evil/SKILL.md,,\n", b"a\\..\\skills/evil/SKILL.md,,\n",
-                                    b"\xff/skills/x/SKILL.md,,\n", b"a\0b/skills/x/SKILL.md,,\n", b"a\x0bb/skills/x/SKILL.md,,\n", b"/skills/x/SKILL.md,\n"])  # fmt: skip
-def test_a_package_s_record_cannot_name_folders_elsewhere(record: bytes, project: Path, home: Home, skill: Writer) -> None:
+@pytest.mark.parametrize(
+    "record",
+    [
+        b"../../../outside/skills/evil/SKILL.md,,\n",
+        b"/outside/skills/evil/SKILL.md,,\n",
+        b"a\\..\\skills/evil/SKILL.md,,\n",
+        b"\xff/skills/x/SKILL.md,,\n",
+        b"a\0b/skills/x/SKILL.md,,\n",
+        b"a\x0bb/skills/x/SKILL.md,,\n",
+        b"/skills/x/SKILL.md,\n",
+    ],
+)
+def test_a_package_s_record_cannot_name_folders_elsewhere(
+    record: bytes, project: Path, home: Home, skill: Writer
+) -> None:
     skill("outside/skills/evil")
     site = project / ".venv" / "lib" / "python3.11" / "site-packages"
     (site / "x.dist-info").mkdir(parents=True)
@@ -114,12 +147,21 @@ def test_a_package_s_record_cannot_name_folders_elsewhere(record: bytes, project
 
     for _ in range(2):
         answer = run(home.env, "list", "--all", "--json", cwd=project)
-        assert (0, ["fine"]) == (answer.code, [row["name"] for row in answer.json["skills"]]), answer.err
+        assert (0, ["fine"]) == (answer.code, [row["name"] for row in answer.json["skills"]]), (
+            answer.err
+        )
 
 
 def test_a_project_may_narrow(project: Path, home: Home) -> None:
-    (project / ".metier" / "metier.toml").write_text("on_collision = 'refuse'\nhide_unready = true\n[limits]\ndepth = 2\n")
+    (project / ".metier" / "metier.toml").write_text(
+        "on_collision = 'refuse'\nhide_unready = true\n[limits]\ndepth = 2\n"
+    )
 
-    settings = metier.open(env=home.env, cwd=project).settings
+    settings = metier.open(env=home.env, cwd=project).context.settings
 
-    assert ("refuse", True, 2, ()) == (settings.on_collision, settings.hide_unready, settings.project_limits and settings.project_limits.depth, settings.problems)
+    assert ("refuse", True, 2, ()) == (
+        settings.on_collision,
+        settings.hide_unready,
+        settings.project_limits and settings.project_limits.depth,
+        settings.problems,
+    )

@@ -16,7 +16,7 @@ from metier.errors import MetierError, NotFoundError
 if TYPE_CHECKING:
     from conftest import Home, Writer
 
-    from metier.app import Library
+    from metier.library import Library
 
 
 @pytest.fixture
@@ -25,7 +25,9 @@ def library(tmp_path: Path, home: Home, skill: Writer) -> Library:
     odd = skill("root/group/odd")
     (odd / "references").mkdir()
     (odd / "references" / "guide.md").write_text("the guide")
-    (tmp_path / "root" / "group" / "flat.md").write_text("---\nname: flat\ndescription: Flat.\n---\nBody.\n")
+    (tmp_path / "root" / "group" / "flat.md").write_text(
+        "---\nname: flat\ndescription: Flat.\n---\nBody.\n"
+    )
     (tmp_path / "root" / "code.py").write_text("SKILL_NAME = 'code'\ndef run(task): ...\n")
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "SKILL.md").write_text("the secret outside")
@@ -45,7 +47,9 @@ def a_pipe(path: Path) -> None:
 
 def a_link_out(path: Path) -> None:
     path.unlink()
-    path.symlink_to(path.parents[len(path.parts) - path.parts.index("root") - 1].parent / "outside" / "SKILL.md")
+    path.symlink_to(
+        path.parents[len(path.parts) - path.parts.index("root") - 1].parent / "outside" / "SKILL.md"
+    )
 
 
 def a_folder(path: Path) -> None:
@@ -89,18 +93,22 @@ def test_a_skill_that_changed_after_it_was_listed_is_an_answer_and_no_crash(
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_skill_that_is_gone_is_said_to_be_gone(name: str, library: Library, tmp_path: Path) -> None:
+def test_a_skill_that_is_gone_is_said_to_be_gone(
+    name: str, library: Library, tmp_path: Path
+) -> None:
     (tmp_path / "root" / FILES[name]).unlink()
 
     with pytest.raises(NotFoundError) as caught:
         library.view(name)
 
-    assert "is gone since it was listed" in caught.value.message
+    assert "was deleted after it was listed" in caught.value.message
     assert caught.value.hint
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_whole_folder_that_is_gone_is_an_answer_and_no_crash(name: str, library: Library, tmp_path: Path) -> None:
+def test_a_whole_folder_that_is_gone_is_an_answer_and_no_crash(
+    name: str, library: Library, tmp_path: Path
+) -> None:
     shutil.rmtree(tmp_path / "root")
 
     with pytest.raises(NotFoundError):
@@ -113,7 +121,9 @@ def test_a_whole_folder_that_is_gone_is_an_answer_and_no_crash(name: str, librar
     assert 3 == len(change.removed)
 
 
-def test_a_linked_file_that_turns_into_a_way_out_is_refused(library: Library, tmp_path: Path) -> None:
+def test_a_linked_file_that_turns_into_a_way_out_is_refused(
+    library: Library, tmp_path: Path
+) -> None:
     guide = tmp_path / "root" / "group" / "odd" / "references" / "guide.md"
     guide.unlink()
     guide.symlink_to(tmp_path / "outside" / "SKILL.md")
@@ -124,7 +134,9 @@ def test_a_linked_file_that_turns_into_a_way_out_is_refused(library: Library, tm
     assert "path-traversal" == caught.value.code
 
 
-def test_a_skill_folder_that_turns_into_a_link_shows_nothing_from_a_pipe(library: Library, tmp_path: Path) -> None:
+def test_a_skill_folder_that_turns_into_a_link_shows_nothing_from_a_pipe(
+    library: Library, tmp_path: Path
+) -> None:
     folder = tmp_path / "root" / "group" / "odd"
     shutil.rmtree(folder)
     os.mkfifo(tmp_path / "pipe")

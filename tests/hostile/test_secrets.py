@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 import metier
-from metier import preparing
 from metier.errors import MetierError
+from metier.run import needs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from conftest import Home, Writer
 
-    from metier.app import Library
+    from metier.library import Library
 
 VALUE = "planted-0d5e"
 WANTED = "OPENAI_API_KEY"
@@ -35,30 +35,49 @@ GREEDY = {
 
 
 def opened(home: Home, **env: str) -> Library:
-    planted = {WANTED: VALUE, WANTED.lower(): VALUE, f"ZEPH_SECRET_{WANTED}": VALUE, "METIER_TOKEN": VALUE}
+    planted = {
+        WANTED: VALUE,
+        WANTED.lower(): VALUE,
+        f"ZEPH_SECRET_{WANTED}": VALUE,
+        "METIER_TOKEN": VALUE,
+    }
     return metier.open(env={**home.env, **planted, **env}, cwd=home.path)
 
 
 @pytest.mark.parametrize("dialect", GREEDY)
-def test_no_declaration_gets_the_host_s_own_credentials(dialect: str, home: Home, skill: Writer) -> None:  # HE-20
-    skill("home/.agents/skills/greedy", text=f"---\nname: greedy\ndescription: X.\n{GREEDY[dialect]}---\nDo it.\n")
+def test_no_declaration_gets_the_host_s_own_credentials(
+    dialect: str, home: Home, skill: Writer
+) -> None:  # HE-20
+    skill(
+        "home/.agents/skills/greedy",
+        text=f"---\nname: greedy\ndescription: X.\n{GREEDY[dialect]}---\nDo it.\n",
+    )
     library = opened(home)
     asked: list[str] = []
 
-    def ask(one: preparing.Ask) -> str:
+    def ask(one: needs.Ask) -> str:
         asked.append(one.name)
         return VALUE
 
     found = library.setup("greedy", ask)
     plan = library.plan_run("greedy", "x.py")
 
-    assert ([], {}, []) == (asked, preparing.environment_of(library, "greedy"), plan.environment)
+    assert ([], {}, []) == (
+        asked,
+        needs.environment_of(library.context, "greedy"),
+        plan.environment,
+    )
     assert found.refused
     assert VALUE not in repr(found) + repr(plan)
 
 
-def test_not_even_from_a_file_that_somebody_wrote_by_hand(home: Home, skill: Writer) -> None:  # HE-20
-    skill("home/.agents/skills/greedy", text=f"---\nname: greedy\ndescription: X.\n{GREEDY['the top']}---\nDo it.\n")
+def test_not_even_from_a_file_that_somebody_wrote_by_hand(
+    home: Home, skill: Writer
+) -> None:  # HE-20
+    skill(
+        "home/.agents/skills/greedy",
+        text=f"---\nname: greedy\ndescription: X.\n{GREEDY['the top']}---\nDo it.\n",
+    )
     folder = home.path.parent / "metier-home" / "secrets"
     folder.mkdir(parents=True, mode=0o700)
     (folder / "values.env").write_text(f"{WANTED}={VALUE}\n")
@@ -66,13 +85,29 @@ def test_not_even_from_a_file_that_somebody_wrote_by_hand(home: Home, skill: Wri
 
     library = opened(home)
 
-    assert {} == preparing.environment_of(library, "greedy")
+    assert {} == needs.environment_of(library.context, "greedy")
     assert [WANTED] == library.prepare("greedy").missing["env"]
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "../outside", "~root/.ssh/id_rsa", "way-out", "way-up/outside", "~/../outside", "a/../../outside"])
-def test_no_credential_file_lies_outside_home(path: str, home: Home, skill: Writer, tmp_path: Path) -> None:  # HE-21
-    skill("home/.agents/skills/greedy", text=f"---\nname: greedy\ndescription: X.\nrequired_credential_files: ['{path}']\n---\nDo it.\n")
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/etc/passwd",
+        "../outside",
+        "~root/.ssh/id_rsa",
+        "way-out",
+        "way-up/outside",
+        "~/../outside",
+        "a/../../outside",
+    ],
+)
+def test_no_credential_file_lies_outside_home(
+    path: str, home: Home, skill: Writer, tmp_path: Path
+) -> None:  # HE-21
+    skill(
+        "home/.agents/skills/greedy",
+        text=f"---\nname: greedy\ndescription: X.\nrequired_credential_files: ['{path}']\n---\nDo it.\n",
+    )
     (tmp_path / "outside").write_text("x")
     (home.path / "way-out").symlink_to(tmp_path / "outside")
     (home.path / "way-up").symlink_to(tmp_path)
@@ -84,16 +119,30 @@ def test_no_credential_file_lies_outside_home(path: str, home: Home, skill: Writ
 
 @pytest.mark.parametrize(
     "name",
-    ["A;rm -rf /", "A=B", "$(id)", "A\\nB", "LD PRELOAD", "\\x00", "Å_KEY", "A" * 1_000, "../../x", "\\ud800"],
+    [
+        "A;rm -rf /",
+        "A=B",
+        "$(id)",
+        "A\\nB",
+        "LD PRELOAD",
+        "\\x00",
+        "Å_KEY",
+        "A" * 1_000,
+        "../../x",
+        "\\ud800",
+    ],
 )
 def test_an_odd_name_is_asked_for_by_nobody(name: str, home: Home, skill: Writer) -> None:
-    skill("home/.agents/skills/greedy", text=f'---\nname: greedy\ndescription: X.\nrequired_environment_variables: ["{name}"]\n---\nDo it.\n')
+    skill(
+        "home/.agents/skills/greedy",
+        text=f'---\nname: greedy\ndescription: X.\nrequired_environment_variables: ["{name}"]\n---\nDo it.\n',
+    )
 
     assert [] == opened(home).prepare("greedy").asks
 
 
 def test_a_prompt_is_one_line_however_long(home: Home, skill: Writer) -> None:
-    text = f"---\nname: greedy\ndescription: X.\nrequired_environment_variables:\n  - name: A_KEY\n    prompt: \"a\\n\\e[2J{'b' * 20_000}\"\n---\nDo it.\n"
+    text = f'---\nname: greedy\ndescription: X.\nrequired_environment_variables:\n  - name: A_KEY\n    prompt: "a\\n\\e[2J{"b" * 20_000}"\n---\nDo it.\n'
     skill("home/.agents/skills/greedy", text=text)
 
     (ask,) = opened(home).prepare("greedy").asks
@@ -104,7 +153,10 @@ def test_a_prompt_is_one_line_however_long(home: Home, skill: Writer) -> None:
 
 def test_a_thousand_declarations_are_read_and_few_are_kept(home: Home, skill: Writer) -> None:
     names = ", ".join(f"K{number}_KEY" for number in range(3_000))
-    skill("home/.agents/skills/greedy", text=f"---\nname: greedy\ndescription: X.\nrequired_environment_variables: [{names}]\n---\nDo it.\n")
+    skill(
+        "home/.agents/skills/greedy",
+        text=f"---\nname: greedy\ndescription: X.\nrequired_environment_variables: [{names}]\n---\nDo it.\n",
+    )
 
     found = opened(home).prepare("greedy")
 
@@ -120,20 +172,23 @@ def test_a_link_in_place_of_the_store_is_not_followed(home: Home, tmp_path: Path
     (folder / "values.env").symlink_to(outside)
 
     with pytest.raises(MetierError):
-        preparing.keep(opened(home), "A_KEY", VALUE, "file")
+        needs.keep(opened(home).context, "A_KEY", VALUE, "file")
 
     assert "A_KEY=old\n" == outside.read_text()
 
 
 def test_a_value_stays_out_of_a_traceback(home: Home, skill: Writer) -> None:
-    skill("home/.agents/skills/weather", text="---\nname: weather\ndescription: X.\nrequired_environment_variables: [A_KEY]\n---\nDo it.\n")
+    skill(
+        "home/.agents/skills/weather",
+        text="---\nname: weather\ndescription: X.\nrequired_environment_variables: [A_KEY]\n---\nDo it.\n",
+    )
     library = opened(home)
     folder = home.path.parent / "metier-home"
     folder.mkdir(exist_ok=True)
     (folder / "secrets").write_text("in the way")
 
     with pytest.raises(MetierError) as failed:
-        preparing.keep(library, "A_KEY", VALUE, "file")
+        needs.keep(library.context, "A_KEY", VALUE, "file")
 
     assert VALUE not in str(failed.value.as_dict())
     assert VALUE not in repr(library.vault())

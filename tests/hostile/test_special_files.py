@@ -17,7 +17,7 @@ from metier.errors import MetierError
 if TYPE_CHECKING:
     from conftest import Home, Writer
 
-    from metier.app import Library
+    from metier.library import Library
     from metier.model import Card
 
 MEGABYTE = 1 << 20
@@ -86,7 +86,9 @@ def test_what_is_no_regular_file_is_an_invalid_row_and_the_others_are_listed(
 
 
 @pytest.mark.parametrize("make", STRANGE, ids=lambda make: make.__name__)
-def test_what_is_no_regular_file_can_be_neither_shown_nor_checked(make: Callable[[Path], None], tmp_path: Path, home: Home) -> None:
+def test_what_is_no_regular_file_can_be_neither_shown_nor_checked(
+    make: Callable[[Path], None], tmp_path: Path, home: Home
+) -> None:
     odd = tmp_path / "root" / "odd"
     odd.mkdir(parents=True)
     make(odd / "SKILL.md")
@@ -100,7 +102,9 @@ def test_what_is_no_regular_file_can_be_neither_shown_nor_checked(make: Callable
     assert {"SK001", "SK003"} & {note["code"] for note in checked.json["skills"][0]["diagnostics"]}
 
 
-def test_a_file_of_nuls_is_invalid_and_not_shown_as_text(tmp_path: Path, home: Home, skill: Writer) -> None:
+def test_a_file_of_nuls_is_invalid_and_not_shown_as_text(
+    tmp_path: Path, home: Home, skill: Writer
+) -> None:
     odd = skill("root/odd")
     (odd / "SKILL.md").write_bytes(bytes(100_000))
 
@@ -109,7 +113,9 @@ def test_a_file_of_nuls_is_invalid_and_not_shown_as_text(tmp_path: Path, home: H
     assert ("invalid", ["SK006"]) == (card.state, [note.code for note in card.diagnostics])
 
 
-def test_nuls_inside_the_frontmatter_are_found_with_their_place(tmp_path: Path, home: Home, skill: Writer) -> None:
+def test_nuls_inside_the_frontmatter_are_found_with_their_place(
+    tmp_path: Path, home: Home, skill: Writer
+) -> None:
     odd = skill("root/odd")
     (odd / "SKILL.md").write_bytes(b"---\nname: odd\ndescription: a\0b\n---\n")
 
@@ -119,7 +125,9 @@ def test_nuls_inside_the_frontmatter_are_found_with_their_place(tmp_path: Path, 
     assert [("SK006", 3, 15)] == [(note.code, note.line, note.column) for note in card.diagnostics]
 
 
-def test_bytes_that_are_no_utf_8_in_the_frontmatter_are_diagnosed_at_their_place(tmp_path: Path, home: Home, skill: Writer) -> None:
+def test_bytes_that_are_no_utf_8_in_the_frontmatter_are_diagnosed_at_their_place(
+    tmp_path: Path, home: Home, skill: Writer
+) -> None:
     odd = skill("root/odd")
     (odd / "SKILL.md").write_bytes(b"---\nname: odd\ndescription: caf\xe9 au lait\n---\nBody.\n")
 
@@ -129,22 +137,30 @@ def test_bytes_that_are_no_utf_8_in_the_frontmatter_are_diagnosed_at_their_place
     assert "caf\ufffd au lait" == card.description
 
 
-def test_bytes_that_are_no_utf_8_in_the_body_are_found_by_a_check(tmp_path: Path, home: Home, skill: Writer) -> None:
+def test_bytes_that_are_no_utf_8_in_the_body_are_found_by_a_check(
+    tmp_path: Path, home: Home, skill: Writer
+) -> None:
     odd = skill("root/odd")
     (odd / "SKILL.md").write_bytes(b"---\nname: odd\ndescription: Fine.\n---\n\nBody \xff.\n")
 
     (checked,) = opened(home, tmp_path / "root").check([str(odd)])
 
     assert not checked.ok
-    assert [("SK005", 6, 6)] == [(note.code, note.line, note.column) for note in checked.diagnostics]
+    assert [("SK005", 6, 6)] == [
+        (note.code, note.line, note.column) for note in checked.diagnostics
+    ]
 
 
 @pytest.mark.parametrize("padding", [0, 6_000], ids=["short head", "head of more than one block"])
-def test_a_body_of_a_hundred_megabytes_costs_a_diagnostic_and_no_memory(padding: int, tmp_path: Path, home: Home, skill: Writer) -> None:
+def test_a_body_of_a_hundred_megabytes_costs_a_diagnostic_and_no_memory(
+    padding: int, tmp_path: Path, home: Home, skill: Writer
+) -> None:
     big = skill("root/big", text=f"---\nname: big\ndescription: Big.\nnote: {'x' * padding}\n---\n")
     os.truncate(big / "SKILL.md", 100 * MEGABYTE)
 
-    listed = run(home.env, "list", "--all", "--json", "--root", str(tmp_path / "root"), memory=400 * MEGABYTE)
+    listed = run(
+        home.env, "list", "--all", "--json", "--root", str(tmp_path / "root"), memory=400 * MEGABYTE
+    )
     shown = run(home.env, "show", "big", "--root", str(tmp_path / "root"), memory=400 * MEGABYTE)
     checked = run(home.env, "check", str(big), "--json", memory=400 * MEGABYTE)
 
@@ -157,35 +173,56 @@ def test_a_body_of_a_hundred_megabytes_costs_a_diagnostic_and_no_memory(padding:
     assert "SK007" in [note["code"] for note in checked.json["skills"][0]["diagnostics"]]
 
 
-def test_the_digest_of_a_hundred_megabytes_needs_no_memory(tmp_path: Path, home: Home, skill: Writer) -> None:
+def test_the_digest_of_a_hundred_megabytes_needs_no_memory(
+    tmp_path: Path, home: Home, skill: Writer
+) -> None:
     big = skill("root/big")
     (big / "blob.bin").touch()
     os.truncate(big / "blob.bin", 100 * MEGABYTE)
 
-    listed = run(home.env, "list", "--digests", "--json", "--root", str(tmp_path / "root"), memory=200 * MEGABYTE)
+    listed = run(
+        home.env,
+        "list",
+        "--digests",
+        "--json",
+        "--root",
+        str(tmp_path / "root"),
+        memory=200 * MEGABYTE,
+    )
 
     assert listed.json["skills"][0]["digest"].startswith("sha256:")
 
 
-def test_a_file_of_a_hundred_megabytes_is_described_and_not_read(tmp_path: Path, home: Home, skill: Writer) -> None:
+def test_a_file_of_a_hundred_megabytes_is_described_and_not_read(
+    tmp_path: Path, home: Home, skill: Writer
+) -> None:
     big = skill("root/big")
     (big / "assets").mkdir()
     (big / "assets" / "blob.txt").touch()
     os.truncate(big / "assets" / "blob.txt", 100 * MEGABYTE)
     root = str(tmp_path / "root")
 
-    # What is too large to be looked at is not shown before somebody has answered for it.
-    accept = ("--accept-dangerous", "--reason", "It is all zeros.", "--yes")
-    refused = run(home.env, "show", "big", "--file", "assets/blob.txt", "--root", root, memory=200 * MEGABYTE)
-    approved = run(home.env, "trust", "approve", "big", *accept, "--root", root, memory=200 * MEGABYTE)
-    shown = run(home.env, "show", "big", "--file", "assets/blob.txt", "--json", "--root", root, memory=200 * MEGABYTE)
+    # What is too large to be looked at is a reason to look, and says so; it is no behaviour.
+    judged = run(home.env, "scan", "--json", str(big), memory=200 * MEGABYTE)
+    shown = run(
+        home.env,
+        "show",
+        "big",
+        "--file",
+        "assets/blob.txt",
+        "--json",
+        "--root",
+        root,
+        memory=200 * MEGABYTE,
+    )
 
-    assert (1, 0) == (refused.code, approved.code)
-
+    assert "caution" == judged.json["skills"][0]["level"]
     assert (True, 100 * MEGABYTE) == (shown.json["is_binary"], shown.json["size"])
 
 
-def test_frontmatter_that_never_closes_is_read_no_further_than_its_limit(tmp_path: Path, home: Home, skill: Writer) -> None:
+def test_frontmatter_that_never_closes_is_read_no_further_than_its_limit(
+    tmp_path: Path, home: Home, skill: Writer
+) -> None:
     odd = skill("root/odd", text="---\nname: odd\n" + "key: value\n" * 30_000)
 
     card = card_at(opened(home, tmp_path / "root"), odd)
@@ -194,8 +231,16 @@ def test_frontmatter_that_never_closes_is_read_no_further_than_its_limit(tmp_pat
     assert {"SK007", "SK011"} == {note.code for note in card.diagnostics}
 
 
-def test_frontmatter_with_nothing_in_it_is_diagnosed_however_it_is_written(tmp_path: Path, home: Home, skill: Writer) -> None:
-    texts = ("---\n---\nBody.\n", "---\r\n---\r\nBody.\r\n", "---\n\n---\nBody.\n", "---\n  \n---\nBody.\n", "---\n# note\n---\nBody.\n")
+def test_frontmatter_with_nothing_in_it_is_diagnosed_however_it_is_written(
+    tmp_path: Path, home: Home, skill: Writer
+) -> None:
+    texts = (
+        "---\n---\nBody.\n",
+        "---\r\n---\r\nBody.\r\n",
+        "---\n\n---\nBody.\n",
+        "---\n  \n---\nBody.\n",
+        "---\n# note\n---\nBody.\n",
+    )
     folders = [skill(f"root/empty-{at}", text=text) for at, text in enumerate(texts)]
 
     library = opened(home, tmp_path / "root")
@@ -205,8 +250,12 @@ def test_frontmatter_with_nothing_in_it_is_diagnosed_however_it_is_written(tmp_p
     assert [] == [folder.name for folder in folders if not card_at(library, folder).diagnostics]
 
 
-def test_a_frontmatter_after_many_blank_lines_is_found_in_a_list_as_in_a_check(tmp_path: Path, home: Home, skill: Writer) -> None:
-    late = skill("root/late", text="\n" * 5_000 + "---\nname: late\ndescription: Late.\n---\nBody.\n")
+def test_a_frontmatter_after_many_blank_lines_is_found_in_a_list_as_in_a_check(
+    tmp_path: Path, home: Home, skill: Writer
+) -> None:
+    late = skill(
+        "root/late", text="\n" * 5_000 + "---\nname: late\ndescription: Late.\n---\nBody.\n"
+    )
     library = opened(home, tmp_path / "root")
 
     listed = card_at(library, late)
@@ -217,7 +266,17 @@ def test_a_frontmatter_after_many_blank_lines_is_found_in_a_list_as_in_a_check(t
 
 
 @pytest.mark.parametrize("make", [fifo, socket, folder], ids=lambda make: make.__name__)
-@pytest.mark.parametrize("where", ["agents/openai.yaml", ".claude-plugin/plugin.json", "plugin.json", "DESCRIPTION.md", "flat.md", "code.py"])
+@pytest.mark.parametrize(
+    "where",
+    [
+        "agents/openai.yaml",
+        ".claude-plugin/plugin.json",
+        "plugin.json",
+        "DESCRIPTION.md",
+        "flat.md",
+        "code.py",
+    ],
+)
 def test_other_files_that_are_no_files_hang_nothing(
     make: Callable[[Path], None], where: str, tmp_path: Path, home: Home, skill: Writer
 ) -> None:
@@ -233,7 +292,9 @@ def test_other_files_that_are_no_files_hang_nothing(
 
 
 def test_an_import_of_the_library_does_not_read_the_disk(tmp_path: Path, home: Home) -> None:
-    answer = python(home.env, "-c", "import metier; metier.open(roots=['/dev']); print('quiet')", cwd=tmp_path)
+    answer = python(
+        home.env, "-c", "import metier; metier.open(roots=['/dev']); print('quiet')", cwd=tmp_path
+    )
 
     assert (0, "quiet\n", "") == answer
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from metier.app import Library
+    from metier.library import Library
 
 VERBS: dict[str, Callable[[Library], object]] = {
     "remove": lambda m: m.remove("pdf", force=True),
@@ -86,8 +86,18 @@ def project_with_much_in_it(shop: Shop) -> None:
     shop.offer("pdf")
     with shop.open() as m:
         m.add("../shelf/pdf")
-    for place in ("src/pdf", ".agents/skills/other", ".agents/skills/other/pdf", ".claude/skills/pdf", ".claude/skills/mine", ".evil/skills/pdf",
-                  ".git/pdf", ".git/hooks/pdf", "etc/claude-code/.claude/skills/pdf", "lib/pdf"):  # fmt: skip
+    for place in (
+        "src/pdf",
+        ".agents/skills/other",
+        ".agents/skills/other/pdf",
+        ".claude/skills/pdf",
+        ".claude/skills/mine",
+        ".evil/skills/pdf",
+        ".git/pdf",
+        ".git/hooks/pdf",
+        "etc/claude-code/.claude/skills/pdf",
+        "lib/pdf",
+    ):
         write_skill(shop.project / place, "pdf", "Theirs.\n")
     write_skill(shop.base / "pdf", "pdf", "Outside.\n")
 
@@ -112,11 +122,16 @@ def refusals(shop: Shop, verbs: dict[str, Callable[[Library], object]]) -> dict[
 
 
 def everything(shop: Shop) -> dict[str, object]:
-    return {**shop.seen(), **{f"outside/{path}": what for path, what in tree(shop.base / "pdf").items()}}
+    return {
+        **shop.seen(),
+        **{f"outside/{path}": what for path, what in tree(shop.base / "pdf").items()},
+    }
 
 
 @pytest.mark.parametrize("where", TARGETS)
-def test_a_place_that_is_none_of_the_skill_s_is_refused_before_anything_is_touched(tmp_path: Path, where: str) -> None:  # HE-42
+def test_a_place_that_is_none_of_the_skill_s_is_refused_before_anything_is_touched(
+    tmp_path: Path, where: str
+) -> None:  # HE-42
     shop = Shop(tmp_path)
     project_with_much_in_it(shop)
     forge(shop.lock, targets=TARGETS[where])
@@ -129,7 +144,9 @@ def test_a_place_that_is_none_of_the_skill_s_is_refused_before_anything_is_touch
 
 
 @pytest.mark.parametrize("where", TARGETS)
-def test_who_only_looks_touches_nothing_and_fails_in_no_other_way(tmp_path: Path, where: str) -> None:  # HE-42
+def test_who_only_looks_touches_nothing_and_fails_in_no_other_way(
+    tmp_path: Path, where: str
+) -> None:  # HE-42
     shop = Shop(tmp_path)
     project_with_much_in_it(shop)
     forge(shop.lock, targets=TARGETS[where])
@@ -141,7 +158,27 @@ def test_who_only_looks_touches_nothing_and_fails_in_no_other_way(tmp_path: Path
     assert {"", "outside", "lock", "not-found"} >= set(codes.values()), codes
 
 
-@pytest.mark.parametrize("name", ["../pdf", "a/b", "..", ".", "", "/etc", ".git", "-rf", "a\\b", "pdf\0", "con", "x" * 5000, "\ud800", 7, None, ["pdf"]])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../pdf",
+        "a/b",
+        "..",
+        ".",
+        "",
+        "/etc",
+        ".git",
+        "-rf",
+        "a\\b",
+        "pdf\0",
+        "con",
+        "x" * 5000,
+        "\ud800",
+        7,
+        None,
+        ["pdf"],
+    ],
+)
 def test_a_name_that_is_no_name_is_refused(tmp_path: Path, name: object) -> None:  # HE-42
     shop = Shop(tmp_path)
     project_with_much_in_it(shop)
@@ -156,8 +193,16 @@ def test_a_name_that_is_no_name_is_refused(tmp_path: Path, name: object) -> None
 LINKS = {
     ".agents leads out": (".agents", "../outside/.agents", FOLDER),
     ".agents/skills leads out": (".agents/skills", "../../outside/.agents/skills", FOLDER),
-    ".claude leads out": (".claude", "../outside/.claude", target(".claude/skills/pdf", "claude-code")),
-    ".claude/skills leads to git's own": (".claude/skills", "../.git", target(".claude/skills/pdf", "claude-code")),
+    ".claude leads out": (
+        ".claude",
+        "../outside/.claude",
+        target(".claude/skills/pdf", "claude-code"),
+    ),
+    ".claude/skills leads to git's own": (
+        ".claude/skills",
+        "../.git",
+        target(".claude/skills/pdf", "claude-code"),
+    ),
     ".agents/skills leads to the sources": (".agents/skills", "../src", FOLDER),
     ".claude leads home": (".claude", "../home", target(".claude/skills/pdf", "claude-code")),
     ".agents leads to metier's own": (".agents", "../metier-home/store", FOLDER),
@@ -165,7 +210,9 @@ LINKS = {
 
 
 @pytest.mark.parametrize("where", LINKS)
-def test_a_link_on_the_way_is_not_followed_to_where_no_agent_looks(tmp_path: Path, where: str) -> None:  # HE-42
+def test_a_link_on_the_way_is_not_followed_to_where_no_agent_looks(
+    tmp_path: Path, where: str
+) -> None:  # HE-42
     shop = Shop(tmp_path)
     project_with_much_in_it(shop)
     place, aim, working = LINKS[where]
@@ -176,11 +223,17 @@ def test_a_link_on_the_way_is_not_followed_to_where_no_agent_looks(tmp_path: Pat
     shutil.rmtree(shop.project / place)
     (shop.project / place).symlink_to(aim)
     forge(shop.lock, targets=[working])
-    before = {**everything(shop), **{f"elsewhere/{path}": what for path, what in tree(shop.base / "outside").items()}}
+    before = {
+        **everything(shop),
+        **{f"elsewhere/{path}": what for path, what in tree(shop.base / "outside").items()},
+    }
 
     codes = refusals(shop, VERBS)
 
-    assert before == {**everything(shop), **{f"elsewhere/{path}": what for path, what in tree(shop.base / "outside").items()}}
+    assert before == {
+        **everything(shop),
+        **{f"elsewhere/{path}": what for path, what in tree(shop.base / "outside").items()},
+    }
     assert {"outside"} == set(codes.values()), codes
 
 
@@ -198,7 +251,10 @@ def test_an_agent_s_folder_that_leads_to_the_shared_one_is_the_shared_one(tmp_pa
         m.remove("pdf")
 
     assert (True, True, document("pdf")) == (frozen.ok, restored.ok, seen)
-    assert {".git", "metier.lock", ".claude"} == set(tree(shop.project)) - {".agents", ".agents/skills"}
+    assert {".git", "metier.lock", ".claude"} == set(tree(shop.project)) - {
+        ".agents",
+        ".agents/skills",
+    }
 
 
 def test_a_hook_is_never_installed_through_a_skill_called_hooks(tmp_path: Path) -> None:  # HE-42
@@ -225,7 +281,9 @@ def test_a_hook_is_never_installed_through_a_skill_called_hooks(tmp_path: Path) 
 
 @pytest.mark.parametrize("frozen", [False, True])
 @pytest.mark.parametrize("has", ["the store", "only the source", "only the working copy"])
-def test_a_digest_that_lies_restores_nothing(tmp_path: Path, has: str, frozen: bool) -> None:  # HE-43
+def test_a_digest_that_lies_restores_nothing(
+    tmp_path: Path, has: str, frozen: bool
+) -> None:  # HE-43
     shop = Shop(tmp_path)
     shop.offer("pdf")
     with shop.open() as m:
@@ -245,9 +303,14 @@ def test_a_digest_that_lies_restores_nothing(tmp_path: Path, has: str, frozen: b
     assert {**before, "metier.lock": ""} == {**tree(shop.project), "metier.lock": ""}
 
 
-@pytest.mark.parametrize("files", [{}, {"SKILL.md": "00" * 32}, {"SKILL.md": "", "evil.sh": "ab" * 32}, {"../x": "ab" * 32}])
+@pytest.mark.parametrize(
+    "files",
+    [{}, {"SKILL.md": "00" * 32}, {"SKILL.md": "", "evil.sh": "ab" * 32}, {"../x": "ab" * 32}],
+)
 @pytest.mark.parametrize("has", ["the store", "only the source"])
-def test_a_list_of_files_that_lies_restores_nothing(tmp_path: Path, files: dict[str, str], has: str) -> None:
+def test_a_list_of_files_that_lies_restores_nothing(
+    tmp_path: Path, files: dict[str, str], has: str
+) -> None:
     shop = Shop(tmp_path)
     shop.offer("pdf")
     with shop.open() as m:
@@ -267,7 +330,9 @@ def test_a_list_of_files_that_lies_restores_nothing(tmp_path: Path, files: dict[
 
 
 @pytest.mark.parametrize("verdict", [{"level": "safe", "score": 0, "ruleset": "rules:ffff"}])
-def test_a_verdict_approval_or_signature_in_a_lock_is_only_a_claim(tmp_path: Path, verdict: dict[str, object]) -> None:  # HE-36
+def test_a_verdict_approval_or_signature_in_a_lock_is_only_a_claim(
+    tmp_path: Path, verdict: dict[str, object]
+) -> None:  # HE-36
     shop = Shop(tmp_path)
     shutil.copytree(shop.offer("bad", DANGEROUS), shop.project / "vendor/bad")
     with shop.open() as m:
@@ -286,14 +351,25 @@ def test_a_verdict_approval_or_signature_in_a_lock_is_only_a_claim(tmp_path: Pat
 @pytest.mark.parametrize(
     ("kind", "source"),
     [
-        ("folder", "/etc"), ("folder", "./../../../../etc"), ("folder", "../shelf/pdf"), ("archive", "/etc/passwd"), ("git", "ext::sh -c id"),
-        ("git", "--upload-pack=id"), ("git", "file:///nowhere"), ("git", "https://user:secret@example.com/x.git"), ("folder", "x" * 8000),
-        ("well-known", "http://127.0.0.1:1"), ("clawhub", "clawhub:http://127.0.0.1:1/x"), ("file", "http://169.254.169.254/a.md"),
+        ("folder", "/etc"),
+        ("folder", "./../../../../etc"),
+        ("folder", "../shelf/pdf"),
+        ("archive", "/etc/passwd"),
+        ("git", "ext::sh -c id"),
+        ("git", "--upload-pack=id"),
+        ("git", "file:///nowhere"),
+        ("git", "https://user:secret@example.com/x.git"),
+        ("folder", "x" * 8000),
+        ("well-known", "http://127.0.0.1:1"),
+        ("clawhub", "clawhub:http://127.0.0.1:1/x"),
+        ("file", "http://169.254.169.254/a.md"),
         ("bundled", "metier:shipped"),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("verb", ["sync", "sync --frozen", "update"])
-def test_a_source_that_a_stranger_names_gives_no_other_bytes(tmp_path: Path, kind: str, source: str, verb: str) -> None:
+def test_a_source_that_a_stranger_names_gives_no_other_bytes(
+    tmp_path: Path, kind: str, source: str, verb: str
+) -> None:
     shop = Shop(tmp_path)
     shop.offer("pdf")
     with shop.open() as m:
@@ -319,7 +395,10 @@ def test_a_lock_of_two_thousand_skills_that_lies_about_one_touches_none(tmp_path
         m.add("../shelf/pdf")
     found = json.loads(shop.lock.read_text())
     (pin,) = found["skills"]
-    many = [{**pin, "name": f"a{at}", "path": f"a{at}", "targets": [target(f".agents/skills/a{at}")]} for at in range(2_000)]
+    many = [
+        {**pin, "name": f"a{at}", "path": f"a{at}", "targets": [target(f".agents/skills/a{at}")]}
+        for at in range(2_000)
+    ]
     found["skills"] = [*many, {**pin, "targets": [target("src/pdf")]}]
     shop.lock.write_text(json.dumps(found))
     before = shop.seen()
@@ -330,7 +409,20 @@ def test_a_lock_of_two_thousand_skills_that_lies_about_one_touches_none(tmp_path
     assert before == shop.seen()
 
 
-@pytest.mark.parametrize("text", ["", "[]", "null", "{", '{"version": 1}', '{"version": 99, "skills": []}', "[" * 100_000, "\xff", "<<<<<<< a\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "null",
+        "{",
+        '{"version": 1}',
+        '{"version": 99, "skills": []}',
+        "[" * 100_000,
+        "\xff",
+        "<<<<<<< a\n",
+    ],
+)
 def test_what_is_no_lock_is_said_to_be_none(tmp_path: Path, text: str) -> None:
     shop = Shop(tmp_path)
     shop.offer("pdf")
@@ -342,7 +434,9 @@ def test_what_is_no_lock_is_said_to_be_none(tmp_path: Path, text: str) -> None:
     codes = refusals(shop, {**VERBS, **LOOKS})
 
     assert before == shop.seen()
-    assert {"lock", "lock-version", "lock-conflict"} >= {code for verb, code in codes.items() if verb not in {"list", "gc"}}, codes
+    assert {"lock", "lock-version", "lock-conflict"} >= {
+        code for verb, code in codes.items() if verb not in {"list", "gc"}
+    }, codes
 
 
 @pytest.mark.parametrize("what", ["link", "folder", "pipe"])

@@ -15,17 +15,19 @@ from fakes.archives import TARS, Tarred, Zipped, honest_tar, honest_zip, pax, ra
 from hypothesis import given, settings, strategies as some
 
 from metier.errors import MetierError
-from metier.settings.tables import Supply
-from metier.supply.paths import checked
-from metier.supply.unpack import tars, zips
-from metier.supply.unpack.squeezed import kind_of, loosened
+from metier.settings.model import SupplySettings
+from metier.supply.archives import read_tar, read_zip
+from metier.supply.archives.compression import archive_kind, decompress
+from metier.supply.safe_names import check_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-LIMITS = Supply(unpacked_bytes=1 << 20, files=200)
+LIMITS = SupplySettings(unpacked_bytes=1 << 20, files=200)
 NAMES = some.text("abcdéß-_", min_size=1, max_size=12)
-FILES = some.dictionaries(NAMES.map(str.casefold).map(lambda name: f"d/{name}.md"), some.binary(max_size=3000), max_size=8)
+FILES = some.dictionaries(
+    NAMES.map(str.casefold).map(lambda name: f"d/{name}.md"), some.binary(max_size=3000), max_size=8
+)
 
 
 class Held:
@@ -42,13 +44,16 @@ class Held:
 
 def read(data: bytes, window: int = 1000) -> dict[str, bytes]:
     """Read an archive to its end, whatever it is."""
-    kind = kind_of(data[:512])
+    kind = archive_kind(data[:512])
     if kind == "zip":
         source = Held(data)
-        found = {one.entry.path: b"".join(zips.content(source, one, LIMITS)) for one in zips.entries(source, LIMITS)}
+        found = {
+            one.entry.path: b"".join(read_zip.zip_content(source, one, LIMITS))
+            for one in read_zip.zip_entries(source, LIMITS)
+        }
     elif kind:
         chunks: Iterator[bytes] = (data[at : at + window] for at in range(0, len(data), window))
-        stream = tars.entries(loosened(kind, chunks, LIMITS), LIMITS)
+        stream = read_tar.tar_entries(decompress(kind, chunks, LIMITS), LIMITS)
         found = {entry.path: b"".join(feed.pieces(entry.size)) for entry, feed in stream}
     else:
         found = {}
@@ -65,15 +70,23 @@ def survives(data: bytes) -> bool:
 
 
 @given(FILES, some.sampled_from(["zip", *TARS]), some.integers(1, 3000))
-def test_an_honest_archive_comes_back_as_it_was(files: dict[str, bytes], how: str, window: int) -> None:
+def test_an_honest_archive_comes_back_as_it_was(
+    files: dict[str, bytes], how: str, window: int
+) -> None:
     data = honest_zip(files) if how == "zip" else honest_tar(files, how)
 
     assert files == read(data, window)
 
 
 SAMPLES = {
-    "zip": raw_zip(Zipped(b"a/SKILL.md", b"hello " * 40), Zipped(b"a/b", b"x", method=0), note=b"note"),
-    "tar": raw_tar(Tarred(b"h", pax(path="a/SKILL.md", comment="x"), b"x"), Tarred(b"a", b"hello " * 40), Tarred(b"b", b"x")),
+    "zip": raw_zip(
+        Zipped(b"a/SKILL.md", b"hello " * 40), Zipped(b"a/b", b"x", method=0), note=b"note"
+    ),
+    "tar": raw_tar(
+        Tarred(b"h", pax(path="a/SKILL.md", comment="x"), b"x"),
+        Tarred(b"a", b"hello " * 40),
+        Tarred(b"b", b"x"),
+    ),
 }
 SAMPLES["gz"], SAMPLES["xz"] = gzip.compress(SAMPLES["tar"]), lzma.compress(SAMPLES["tar"])
 if "zst" in TARS:
@@ -94,8 +107,14 @@ def test_an_archive_cut_off_at_any_byte_is_refused(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", SAMPLES)
 @settings(max_examples=300)
-@given(changes=some.lists(some.tuples(some.integers(0, 4000), some.integers(0, 255)), min_size=1, max_size=6))
-def test_any_damage_is_refused_or_read_and_never_anything_else(kind: str, changes: list[tuple[int, int]]) -> None:
+@given(
+    changes=some.lists(
+        some.tuples(some.integers(0, 4000), some.integers(0, 255)), min_size=1, max_size=6
+    )
+)
+def test_any_damage_is_refused_or_read_and_never_anything_else(
+    kind: str, changes: list[tuple[int, int]]
+) -> None:
     data = bytearray(SAMPLES[kind])
     for at, value in changes:
         data[at % len(data)] = value
@@ -104,7 +123,12 @@ def test_any_damage_is_refused_or_read_and_never_anything_else(kind: str, change
 
 
 @settings(max_examples=300)
-@given(some.sampled_from([b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b""]), some.binary(max_size=2000))
+@given(
+    some.sampled_from(
+        [b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b\x08", b"\xfd7zXZ\x00", b"\x28\xb5\x2f\xfd", b""]
+    ),
+    some.binary(max_size=2000),
+)
 def test_noise_is_refused_or_read_and_never_anything_else(head: bytes, noise: bytes) -> None:
     assert survives(head + noise) in {True, False}
 
@@ -127,17 +151,27 @@ def test_what_the_usual_tools_write_is_read(tmp_path: object) -> None:
     assert {"long": b"x" * 10, "ü/ñ": b"y", "folder/": b""} == read(held.getvalue())
     assert {"a": b"1" * 5000, "b": b"2"} == read(unseekable)
     assert {"d/" * 20 + "n" * 150: b"abc"} == read(long.getvalue())
-    assert {"a": b"1"} == read(gzip.compress(honest_tar({"a": b"1"}, "")[:700]) + gzip.compress(honest_tar({"a": b"1"}, "")[700:]))
+    assert {"a": b"1"} == read(
+        gzip.compress(honest_tar({"a": b"1"}, "")[:700])
+        + gzip.compress(honest_tar({"a": b"1"}, "")[700:])
+    )
 
 
 @pytest.mark.parametrize("how", TARS[1:])
 def test_streams_one_after_another_are_one_wherever_the_pieces_end(how: str) -> None:
     first, second = os.urandom(500), os.urandom(500)
     parts = [squeezed(how, part) for part in (first, second)]
-    data, kind = b"".join(parts), kind_of(parts[0])
-    cuts = [(one, other) for one in range(len(parts[0]) - 12, len(parts[0]) + 3) for other in range(one, len(data), 61)]
+    data, kind = b"".join(parts), archive_kind(parts[0])
+    cuts = [
+        (one, other)
+        for one in range(len(parts[0]) - 12, len(parts[0]) + 3)
+        for other in range(one, len(data), 61)
+    ]
 
-    found = {b"".join(loosened(kind, iter([data[:one], data[one:other], data[other:]]), LIMITS)) for one, other in cuts}
+    found = {
+        b"".join(decompress(kind, iter([data[:one], data[one:other], data[other:]]), LIMITS))
+        for one, other in cuts
+    }
 
     assert {first + second} == found
 
@@ -174,10 +208,12 @@ def _unseekable() -> bytes:
 
 @given(some.lists(some.text(max_size=30), max_size=6))
 def test_whatever_paths_pass_are_relative_plain_and_different(paths: list[str]) -> None:
-    from metier.supplies import Item
+    from metier.supply.model import Item
 
     try:
-        found = [item.path for item in checked([Item(path, 0, "file") for path in paths], LIMITS)]
+        found = [
+            item.path for item in check_items([Item(path, 0, "file") for path in paths], LIMITS)
+        ]
     except MetierError:
         return
 

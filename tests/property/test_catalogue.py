@@ -10,15 +10,19 @@ import pytest
 from fakes.cards import card
 from hypothesis import given, settings, strategies as st
 
-from metier.disclose.catalogue import Disclosure, Telling, disclose, ordered, remembered
-from metier.disclose.delta import recalled
-from metier.disclose.forms import FORMS, Mark, clean, closing, head, size
-from metier.disclose.layout import shares
-from metier.disclose.plan import Sheet, Stock, sheet
-from metier.disclose.tokens import BYTES_PER_TOKEN, estimate
-from metier.disclose.wire import plain
+from metier.catalogue.wire import plain
+from metier.disclose.formats import FORMS, LineMark, clean, closing, head, shares, size
+from metier.disclose.plan import PromptLines, PromptSkills, lines_with, recall
+from metier.disclose.prompt import (
+    Disclosure,
+    PromptOptions,
+    disclose,
+    order_for_prompt,
+    previous_from_json,
+)
 from metier.model import SCOPES
-from metier.settings import PROMPT_ORDER
+from metier.settings.model import PROMPT_ORDER
+from metier.standard.plain_text import BYTES_PER_TOKEN, estimate
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,8 +46,15 @@ class Skill(NamedTuple):
     readiness: Readiness = "available"
 
 
-SKILLS = st.builds(Skill, NAMES_OF_SKILLS, TEXTS, st.sampled_from(["/home/someone/skills", "/srv/a", "/srv/a/deep<er>"]),
-                   st.sampled_from(SCOPES), st.sampled_from(["", "quiet"]), st.sampled_from(["available", "available", "setup_needed"]))  # fmt: skip
+SKILLS = st.builds(
+    Skill,
+    NAMES_OF_SKILLS,
+    TEXTS,
+    st.sampled_from(["/home/someone/skills", "/srv/a", "/srv/a/deep<er>"]),
+    st.sampled_from(SCOPES),
+    st.sampled_from(["", "quiet"]),
+    st.sampled_from(["available", "available", "setup_needed"]),
+)
 LIBRARIES = st.lists(SKILLS, max_size=12)
 BUDGETS = st.one_of(st.integers(1, 120), st.integers(120, 700))
 
@@ -51,17 +62,28 @@ BUDGETS = st.one_of(st.integers(1, 120), st.integers(120, 700))
 def cards_of(skills: Sequence[Skill], at: int = 0) -> list[Card]:
     """Make cards, each at a place of its own, in the order of a prompt."""
     made = [
-        card(one.name, one.description, path=f"{one.root}/{number}", root=one.root, scope=one.scope, category=one.category)._replace(
-            readiness=one.readiness
-        )
+        card(
+            one.name,
+            one.description,
+            path=f"{one.root}/{number}",
+            root=one.root,
+            scope=one.scope,
+            category=one.category,
+        )._replace(readiness=one.readiness)
         for number, one in enumerate(skills, at)
     ]
-    return ordered(made, PROMPT_ORDER)
+    return order_for_prompt(made, PROMPT_ORDER)
 
 
-def stock_of(form: str, cards: Sequence[Card]) -> Stock:
+def stock_of(form: str, cards: Sequence[Card]) -> PromptSkills:
     """Put cards into stock, with the mark of those that are not ready."""
-    return Stock(FORMS[form], cards, marks={card.path: Mark(card.readiness) for card in cards if card.readiness != "available"})
+    return PromptSkills(
+        FORMS[form],
+        cards,
+        marks={
+            card.path: LineMark(card.readiness) for card in cards if card.readiness != "available"
+        },
+    )
 
 
 class Exact:
@@ -74,7 +96,9 @@ class Exact:
 
 def share(skills: list[Skill], form: str, percent: int) -> int:
     """Give a budget that is such a share of what everything costs: nearly all of them cut something."""
-    return max(disclose(cards_of(skills), Telling(1_000_000, form)).tokens * percent // 100, 1)
+    return max(
+        disclose(cards_of(skills), PromptOptions(1_000_000, form)).tokens * percent // 100, 1
+    )
 
 
 def holds(told: Disclosure, cards: Sequence[Card], counted: int) -> None:
@@ -83,11 +107,15 @@ def holds(told: Disclosure, cards: Sequence[Card], counted: int) -> None:
     assert told.included + len(told.omitted) == len(cards)
     listed = {row[1]: str(row[0]) for row in told.rows}
     assert sorted([*listed.values(), *told.omitted]) == sorted(card.name for card in cards)
-    assert sorted(told.unready) == sorted(card.name for card in cards if card.path in listed and card.readiness != "available")
+    assert sorted(told.unready) == sorted(
+        card.name for card in cards if card.path in listed and card.readiness != "available"
+    )
     assert bool(told.text) == bool(told.included) == bool(told.instructions)
     if told.text:
-        assert told.text.isprintable() or {char for char in told.text if not char.isprintable()} == {"\n"}
-        assert (told.included, len(told.rows)) == (len(listed), len(recalled(told).rows))
+        assert told.text.isprintable() or {
+            char for char in told.text if not char.isprintable()
+        } == {"\n"}
+        assert (told.included, len(told.rows)) == (len(listed), len(recall(told).rows))
 
 
 @EXAMPLES
@@ -97,10 +125,10 @@ def test_the_budget_is_never_exceeded_and_every_skill_is_in_the_text_or_in_the_r
 ) -> None:
     cards = cards_of(skills)
 
-    told = disclose(cards, Telling(budget, form, compact, frozenset({"quiet"}), task))
+    told = disclose(cards, PromptOptions(budget, form, compact, frozenset({"quiet"}), task))
 
     holds(told, cards, estimate(told.text))
-    assert told == disclose(cards, Telling(budget, form, compact, frozenset({"quiet"}), task))
+    assert told == disclose(cards, PromptOptions(budget, form, compact, frozenset({"quiet"}), task))
 
 
 @EXAMPLES
@@ -108,10 +136,10 @@ def test_the_budget_is_never_exceeded_and_every_skill_is_in_the_text_or_in_the_r
 def test_an_exact_counter_is_obeyed(skills: list[Skill], budget: int, form: str) -> None:
     cards = cards_of(skills)
 
-    told = disclose(cards, Telling(budget, form, counter=Exact()))
+    told = disclose(cards, PromptOptions(budget, form, counter=Exact()))
 
     holds(told, cards, Exact().count(told.text) if told.text else 0)
-    everything = disclose(cards, Telling(1_000_000, form))
+    everything = disclose(cards, PromptOptions(1_000_000, form))
     if everything.text and Exact().count(everything.text) <= budget:
         assert everything.text == told.text
 
@@ -119,7 +147,7 @@ def test_an_exact_counter_is_obeyed(skills: list[Skill], budget: int, form: str)
 @EXAMPLES
 @given(LIBRARIES, BUDGETS)
 def test_the_json_form_is_json_however_it_is_cut(skills: list[Skill], budget: int) -> None:
-    told = disclose(cards_of(skills), Telling(budget, "json"))
+    told = disclose(cards_of(skills), PromptOptions(budget, "json"))
 
     assert told.included == (len(json.loads(told.text)["skills"]) if told.text else 0)
 
@@ -145,14 +173,24 @@ def by_turns(costs: Sequence[Sequence[int]], first: int, room: int) -> list[int]
 
 @EXAMPLES
 @given(st.lists(st.integers(0, 40), max_size=12), st.integers(0, 30), st.integers(0, 400))
-def test_shares_of_plain_text_are_those_of_taking_turns(lengths: list[int], first: int, room: int) -> None:
-    assert by_turns([[1] * length for length in lengths], first, room) == shares(lengths, first, room)[0]
+def test_shares_of_plain_text_are_those_of_taking_turns(
+    lengths: list[int], first: int, room: int
+) -> None:
+    assert (
+        by_turns([[1] * length for length in lengths], first, room)
+        == shares(lengths, first, room)[0]
+    )
 
 
 @EXAMPLES
-@given(st.lists(st.one_of(st.integers(0, 20), st.lists(st.integers(1, 12), max_size=20)), max_size=12), st.integers(0, 30),
-       st.integers(0, 400))  # fmt: skip
-def test_shares_of_any_text_are_those_of_taking_turns(costs: list[int | list[int]], first: int, room: int) -> None:
+@given(
+    st.lists(st.one_of(st.integers(0, 20), st.lists(st.integers(1, 12), max_size=20)), max_size=12),
+    st.integers(0, 30),
+    st.integers(0, 400),
+)
+def test_shares_of_any_text_are_those_of_taking_turns(
+    costs: list[int | list[int]], first: int, room: int
+) -> None:
     spelt = [[1] * cost if isinstance(cost, int) else cost for cost in costs]
 
     assert by_turns(spelt, first, room) == shares(costs, first, room)[0]
@@ -160,7 +198,16 @@ def test_shares_of_any_text_are_those_of_taking_turns(costs: list[int | list[int
 
 # --- the past
 
-EDITS = st.lists(st.tuples(st.sampled_from(["add", "drop", "describe", "rename", "ready", "budget", "task", "nothing"]), st.integers(0, 30), SKILLS), max_size=6)
+EDITS = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["add", "drop", "describe", "rename", "ready", "budget", "task", "nothing"]
+        ),
+        st.integers(0, 30),
+        SKILLS,
+    ),
+    max_size=6,
+)
 
 
 class World:
@@ -190,7 +237,10 @@ class World:
 
     def cards(self) -> list[Card]:
         """Give the cards in the order of a prompt."""
-        return ordered([card for key, one in self.skills.items() for card in cards_of([one], key)], PROMPT_ORDER)
+        return order_for_prompt(
+            [card for key, one in self.skills.items() for card in cards_of([one], key)],
+            PROMPT_ORDER,
+        )
 
 
 TASKS = st.sampled_from(["", "", "ab cd", "fe"])
@@ -203,15 +253,15 @@ def test_over_edits_the_budget_holds_and_the_beginning_is_the_longest_that_the_r
 ) -> None:
     world = World(skills)
     budget = share(skills, form, percent)
-    told = disclose(world.cards(), Telling(budget, form))
+    told = disclose(world.cards(), PromptOptions(budget, form))
     for what, where, skill in edits:
         world.edit(what, where, skill)
         budget = share(skills, form, 4 * where) if what == "budget" else budget
         cards = world.cards()
 
-        after = disclose(cards, Telling(budget, form), back(told))
+        after = disclose(cards, PromptOptions(budget, form), back(told))
 
-        new = disclose(cards, Telling(budget, form))
+        new = disclose(cards, PromptOptions(budget, form))
         holds(after, cards, estimate(after.text))
         kept = Oracle(cards, form, budget, told, new).kept()
         if kept:
@@ -224,7 +274,7 @@ def test_over_edits_the_budget_holds_and_the_beginning_is_the_longest_that_the_r
 
 def back(told: Disclosure) -> Disclosure | None:
     """Send a catalogue through its JSON."""
-    return remembered(json.loads(json.dumps(plain(told))))
+    return previous_from_json(json.loads(json.dumps(plain(told))))
 
 
 def kept_lines(old: Disclosure, new: Disclosure) -> int:
@@ -232,7 +282,7 @@ def kept_lines(old: Disclosure, new: Disclosure) -> int:
     if not old.text or not new.text or old.aliases != new.aliases:
         return 0
     count = 0
-    for one, other in zip(recalled(old).rows, recalled(new).rows, strict=False):
+    for one, other in zip(recall(old).rows, recall(new).rows, strict=False):
         if one.line != other.line:
             break
         count += 1
@@ -249,12 +299,14 @@ def fair(after: Disclosure, new: Disclosure, kept: int) -> None:
 class Oracle:
     """The rule about a past, tried out: every number of old lines, in texts that are written and measured."""
 
-    def __init__(self, cards: list[Card], form: str, budget: int, old: Disclosure, new: Disclosure) -> None:
+    def __init__(
+        self, cards: list[Card], form: str, budget: int, old: Disclosure, new: Disclosure
+    ) -> None:
         """Take the library, and the texts before and without a past."""
         self.form, self.bytes, self.old, self.new = FORMS[form], budget * BYTES_PER_TOKEN, old, new
         self.cards = {card.path: card for card in cards}
-        self.told = [(row.path, row.shown, row.line) for row in recalled(old).rows]
-        self.page = sheet(stock_of(form, cards), tuple(old.aliases.items()))
+        self.told = [(row.path, row.shown, row.line) for row in recall(old).rows]
+        self.page = lines_with(stock_of(form, cards), tuple(old.aliases.items()))
         self.least = self.page.least()
         self.at = {card.path: at for at, card in enumerate(cards)}
         known = dict.fromkeys(path for path, _shown, _line in self.told if path in self.cards)
@@ -271,7 +323,11 @@ class Oracle:
     def cost(self, path: str, shown: int) -> int:
         """Give what a line is charged: its name at least the characters of what was to be written."""
         bare = size(self.line(path, 0))
-        return max(bare + len(self.form.between), self.least[self.at[path]]) + size(self.line(path, shown)) - bare
+        return (
+            max(bare + len(self.form.between), self.least[self.at[path]])
+            + size(self.line(path, shown))
+            - bare
+        )
 
     def room(self, omitted: int) -> int:
         """Give the bytes for lines."""
@@ -287,7 +343,11 @@ class Oracle:
         whole = {path: len(self.text(path)) for path in self.cards}
         if not any(int(row[2]) < whole[str(row[1])] for row in self.new.rows):
             fits = sum(self.cost(path, whole[path]) for path in self.order) <= self.room(0)
-            return self.same([self.line(path, whole[path]) for path in self.order], self.order) if fits else 0
+            return (
+                self.same([self.line(path, whole[path]) for path in self.order], self.order)
+                if fits
+                else 0
+            )
         half = -(-max(int(row[2]) for row in self.new.rows) // 2)
         k = max((k for k in range(1, len(self.told) + 1) if self.possible(k, half)), default=0)
         return k if k and self.aliases_used(self.order) and self.filled(k) else 0
@@ -312,32 +372,59 @@ class Oracle:
     def possible(self, k: int, half: int) -> bool:
         """Tell whether k old lines can stay, with what is owed to all the others."""
         paths = [path for path, _shown, _line in self.told[:k]]
-        if not set(paths) <= set(self.cards) or any(self.line(path, shown) != line for path, shown, line in self.told[:k]):
+        if not set(paths) <= set(self.cards) or any(
+            self.line(path, shown) != line for path, shown, line in self.told[:k]
+        ):
             return False
         owed = sum(self.cost(path, half) for path in self.cards if path not in paths)
-        return sum(self.cost(path, shown) for path, shown, _line in self.told[:k]) + owed <= self.room(0)
+        return sum(
+            self.cost(path, shown) for path, shown, _line in self.told[:k]
+        ) + owed <= self.room(0)
 
     def filled(self, k: int) -> bool:
         """Tell whether the text with k old lines uses its room: three quarters of it, or all that there is to say."""
         shown = {path: shown for path, shown, _line in self.told[:k]}
         room = self.room(0) - sum(self.cost(path, 0) for path in self.cards)
-        left = room - sum(self.cost(path, count) - self.cost(path, 0) for path, count in shown.items())
+        left = room - sum(
+            self.cost(path, count) - self.cost(path, 0) for path, count in shown.items()
+        )
         others = [path for path in self.cards if path not in shown]
-        spelt = [[self.cost(path, at + 1) - self.cost(path, at) for at in range(len(self.text(path)))] for path in others]
+        spelt = [
+            [self.cost(path, at + 1) - self.cost(path, at) for at in range(len(self.text(path)))]
+            for path in others
+        ]
         dealt = by_turns(spelt, 0, left)
         left -= sum(sum(cost[:count]) for cost, count in zip(spelt, dealt, strict=True))
         shown.update(zip(others, dealt, strict=True))
-        return all(count == len(self.text(path)) for path, count in shown.items()) or 4 * left <= room
+        return (
+            all(count == len(self.text(path)) for path, count in shown.items()) or 4 * left <= room
+        )
 
     def aliases_used(self, listed: list[str]) -> bool:
         """Tell whether every old alias has a skill."""
-        return not self.old.aliases or set(self.old.aliases.values()) <= {self.page.owners[self.at[path]] for path in listed}
+        return not self.old.aliases or set(self.old.aliases.values()) <= {
+            self.page.owners[self.at[path]] for path in listed
+        }
 
 
 @settings(max_examples=200, deadline=None)
-@given(LIBRARIES, st.integers(1, 120), FORMATS, EDITS, TASKS, st.sampled_from([None, None, Exact()]), st.booleans())
+@given(
+    LIBRARIES,
+    st.integers(1, 120),
+    FORMATS,
+    EDITS,
+    TASKS,
+    st.sampled_from([None, None, Exact()]),
+    st.booleans(),
+)
 def test_inside_every_chain_of_edits_an_unchanged_library_gives_the_same_bytes_and_no_delta(
-    skills: list[Skill], percent: int, form: str, edits: list[tuple[str, int, Skill]], task: str, counter: Exact | None, compact: bool
+    skills: list[Skill],
+    percent: int,
+    form: str,
+    edits: list[tuple[str, int, Skill]],
+    task: str,
+    counter: Exact | None,
+    compact: bool,
 ) -> None:
     world = World(skills)
     budget = share(skills, form, percent)
@@ -345,7 +432,13 @@ def test_inside_every_chain_of_edits_an_unchanged_library_gives_the_same_bytes_a
     for what, where, skill in [("nothing", 0, None), *edits]:
         if skill is not None:
             world.edit(what, where, skill)
-        telling = Telling(budget, form, compact, task=task if what != "task" else skill.name if skill else "", counter=counter)
+        telling = PromptOptions(
+            budget,
+            form,
+            compact,
+            task=task if what != "task" else skill.name if skill else "",
+            counter=counter,
+        )
         cards = world.cards()
         told = disclose(cards, telling, told)
 
@@ -362,16 +455,16 @@ def test_what_a_host_was_told_and_every_delta_since_add_up_to_the_library(
 ) -> None:
     world = World(skills)
     budget = share(skills, form, percent)
-    told = disclose(world.cards(), Telling(budget, form, task=task))
+    told = disclose(world.cards(), PromptOptions(budget, form, task=task))
     for what, where, skill in edits:
         before = {str(row[1]): row for row in told.rows}
         world.edit(what, where, skill)
         cards = world.cards()
 
-        told = disclose(cards, Telling(budget, form, task=task), told)
+        told = disclose(cards, PromptOptions(budget, form, task=task), told)
 
         told_of = {row[1] for row in told.rows}
-        written = Sheet(stock_of(form, cards), (), (), {})
+        written = PromptLines(stock_of(form, cards), (), (), {})
         for at, one in enumerate(cards):
             known = before.get(one.path)
             wrong = known is not None and wrong_now(known, world.before[one.path], one, form)
@@ -387,7 +480,11 @@ def wrong_now(row: list[str | int], old: Card, card: Card, form: str) -> bool:
     """Tell whether what a line said of a skill is no longer so."""
     shown, was, now = int(row[2]), clean(old.description), clean(card.description)
     ready = form != "markdown" and old.readiness != card.readiness
-    return ready or (clean(old.name), was[:shown]) != (clean(card.name), now[:shown]) or (shown == len(was) != len(now))
+    return (
+        ready
+        or (clean(old.name), was[:shown]) != (clean(card.name), now[:shown])
+        or (shown == len(was) != len(now))
+    )
 
 
 def gone_of(delta: str, form: str) -> set[str]:
@@ -396,14 +493,23 @@ def gone_of(delta: str, form: str) -> set[str]:
         return set(json.loads(delta).get("removed", [])) if delta else set()
     if form == "xml":
         rows = [line for line in delta.split("\n") if line.startswith("<removed>")]
-        return {unescape(line.removeprefix("<removed>").removesuffix("</removed>")) for line in rows}
+        return {
+            unescape(line.removeprefix("<removed>").removesuffix("</removed>")) for line in rows
+        }
     _lines, _gap, gone = delta.rpartition("Skills no longer available:\n")
-    return {line.removeprefix("- ").replace("&lt;", "<").replace("&#91;", "[") for line in gone.split("\n")} if _gap else set()
+    return (
+        {
+            line.removeprefix("- ").replace("&lt;", "<").replace("&#91;", "[")
+            for line in gone.split("\n")
+        }
+        if _gap
+        else set()
+    )
 
 
 @pytest.mark.parametrize("form", sorted(FORMS))
 def test_the_opening_and_the_closing_are_what_the_text_begins_and_ends_with(form: str) -> None:
-    told = disclose(cards_of([Skill("a", "b", "/r", "user", "")]), Telling(100, form))
+    told = disclose(cards_of([Skill("a", "b", "/r", "user", "")]), PromptOptions(100, form))
 
     assert told.text.startswith(head(FORMS[form], ()))
     assert told.text.endswith(closing(FORMS[form], 0))
@@ -413,9 +519,65 @@ def test_the_opening_and_the_closing_are_what_the_text_begins_and_ends_with(form
 @given(st.lists(SKILLS, min_size=4, max_size=12), st.integers(60, 160), FORMATS)
 def test_the_core_does_not_depend_on_the_task(skills: list[Skill], budget: int, form: str) -> None:
     cards = cards_of(skills)
-    plans = [disclose(cards, Telling(budget, form, task=task)) for task in ("", "ab cd", "b", "fe")]
+    plans = [
+        disclose(cards, PromptOptions(budget, form, task=task)) for task in ("", "ab cd", "b", "fe")
+    ]
 
     cores = [len([row for row in told.rows if row[4]]) for told in plans]
-    texts = [[row.line for row in recalled(told).rows][: min(cores)] for told in plans]
+    texts = [[row.line for row in recall(told).rows][: min(cores)] for told in plans]
 
     assert all(text == texts[0] for text in texts)
+
+
+# --- a budget for all that is printed
+
+
+@EXAMPLES
+@given(LIBRARIES, LIBRARIES, BUDGETS, FORMATS, st.sampled_from([None, Exact()]), st.booleans())
+def test_a_budget_for_the_whole_is_kept_by_everything_that_is_printed(
+    before: list[Skill],
+    after: list[Skill],
+    budget: int,
+    form: str,
+    counter: Exact | None,
+    compact: bool,
+) -> None:
+    options = PromptOptions(budget, form, compact, counter=counter, whole=True)
+    first = disclose(cards_of(before), options)
+
+    then = disclose(cards_of(after), options, first)
+
+    for told in (first, then):
+        assert options.count(told.printed) <= budget
+        assert not told.text or told.text in told.printed
+        assert told.printed.endswith(told.instructions)
+    assert not then.delta or options.count(f"{then.delta}\n") <= budget
+
+
+@EXAMPLES
+@given(LIBRARIES.filter(bool), FORMATS, st.integers(1, 100), st.sampled_from([None, Exact()]))
+def test_the_whole_of_an_unchanged_library_is_the_same_again(
+    skills: list[Skill], form: str, percent: int, counter: Exact | None
+) -> None:
+    budget = share(skills, form, percent) + 60
+    options = PromptOptions(budget, form, counter=counter, whole=True)
+    first = disclose(cards_of(skills), options)
+
+    again = disclose(cards_of(skills), options, first)
+
+    assert (first.printed, "") == (again.printed, again.delta)
+
+
+@EXAMPLES
+@given(LIBRARIES.filter(bool), FORMATS)
+def test_where_everything_fits_the_instructions_are_whole_too(
+    skills: list[Skill], form: str
+) -> None:
+    plain = disclose(cards_of(skills), PromptOptions(1_000_000, form))
+    budget = estimate(plain.printed)
+
+    told = disclose(cards_of(skills), PromptOptions(budget, form, whole=True))
+    tight = disclose(cards_of(skills), PromptOptions(budget - 1, form, whole=True))
+
+    assert plain.printed == told.printed
+    assert estimate(tight.printed) < budget

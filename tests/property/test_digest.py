@@ -15,12 +15,17 @@ from metier.standard.digest import TreeFile, tree_digest
 
 NAMES = st.text(alphabet="ab/:0123\n\x00-x\udcff\u00e9", min_size=1, max_size=6)
 CONTENTS = st.binary(max_size=6)
-TREES = st.dictionaries(NAMES, st.tuples(CONTENTS, st.sampled_from([False, True, "link"])), max_size=4)
+TREES = st.dictionaries(
+    NAMES, st.tuples(CONTENTS, st.sampled_from([False, True, "link"])), max_size=4
+)
 Tree = dict[str, tuple[bytes, bool | str]]
 
 
 def files_of(tree: Tree) -> list[TreeFile]:
-    return [TreeFile(path, len(data), hashlib.sha256(data).digest(), mode) for path, (data, mode) in tree.items()]
+    return [
+        TreeFile(path, len(data), hashlib.sha256(data).digest(), mode)
+        for path, (data, mode) in tree.items()
+    ]
 
 
 @settings(max_examples=500)
@@ -41,16 +46,22 @@ def test_the_order_of_the_files_does_not_matter(tree: Tree, random: object) -> N
 
 
 @given(NAMES, CONTENTS, st.integers(0, 6))
-def test_bytes_cannot_move_between_a_path_and_its_content(path: str, data: bytes, cut: int) -> None:  # HE-43
+def test_bytes_cannot_move_between_a_path_and_its_content(
+    path: str, data: bytes, cut: int
+) -> None:  # HE-43
     raw = path.encode("utf-8", "surrogateescape") + data
     moved = raw[:cut].decode("utf-8", "surrogateescape")
     assume(moved != path)
 
-    assert tree_digest(files_of({path: (data, False)})) != tree_digest(files_of({moved: (raw[cut:], False)}))
+    assert tree_digest(files_of({path: (data, False)})) != tree_digest(
+        files_of({moved: (raw[cut:], False)})
+    )
 
 
 @given(NAMES, CONTENTS, st.integers(0, 6), NAMES)
-def test_splitting_a_file_in_two_changes_the_digest(path: str, data: bytes, cut: int, other: str) -> None:  # HE-43
+def test_splitting_a_file_in_two_changes_the_digest(
+    path: str, data: bytes, cut: int, other: str
+) -> None:  # HE-43
     assume(path != other)
     whole: Tree = {path: (data, False)}
     parts: Tree = {path: (data[:cut], False), other: (data[cut:], False)}
@@ -78,7 +89,11 @@ SAFE = st.text(alphabet="abc", min_size=1, max_size=3)
 
 @settings(max_examples=25)
 @given(
-    st.dictionaries(st.tuples(st.sampled_from(["", "references/", "scripts/deep/"]), SAFE), st.tuples(CONTENTS, st.booleans()), max_size=5),
+    st.dictionaries(
+        st.tuples(st.sampled_from(["", "references/", "scripts/deep/"]), SAFE),
+        st.tuples(CONTENTS, st.booleans()),
+        max_size=5,
+    ),
     st.randoms(use_true_random=False),
 )
 def test_where_a_tree_lies_and_in_which_order_it_was_written_does_not_matter(
@@ -90,26 +105,36 @@ def test_where_a_tree_lies_and_in_which_order_it_was_written_does_not_matter(
             folder = Path(base) / place / "skill"
             items = list(tree.items())
             random.shuffle(items)  # type: ignore[attr-defined]
-            for (above, name), (data, executable) in [*items, (("", "SKILL.md"), (b"---\nname: skill\ndescription: x\n---\n", False))]:
+            for (above, name), (data, executable) in [
+                *items,
+                (("", "SKILL.md"), (b"---\nname: skill\ndescription: x\n---\n", False)),
+            ]:
                 path = folder / above / name
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(data)
                 path.chmod(0o755 if executable else 0o644)
                 os.utime(path, (len(digests), len(digests)))
-            library = metier.open(roots=[str(folder.parent)], env={"HOME": base, "METIER_HOME": f"{base}/home"})
+            library = metier.open(
+                roots=[str(folder.parent)], env={"HOME": base, "METIER_HOME": f"{base}/home"}
+            )
             digests.append(library.digest(library.skills()[0]) or "none")
 
     assert digests[0] == digests[1] != "none"
 
 
-@pytest.mark.parametrize("change", ["content", "name", "mode", "added", "removed", "empty file", "link"])
+@pytest.mark.parametrize(
+    "change", ["content", "name", "mode", "added", "removed", "empty file", "link"]
+)
 def test_any_change_to_a_tree_on_disk_changes_its_digest(change: str, tmp_path: Path) -> None:
     folder = tmp_path / "root" / "skill"
     (folder / "scripts").mkdir(parents=True)
     (folder / "SKILL.md").write_text("---\nname: skill\ndescription: x\n---\n")
     script = folder / "scripts" / "run.sh"
     script.write_text("true\n")
-    library = metier.open(roots=[str(tmp_path / "root")], env={"HOME": str(tmp_path), "METIER_HOME": str(tmp_path / "home")})
+    library = metier.open(
+        roots=[str(tmp_path / "root")],
+        env={"HOME": str(tmp_path), "METIER_HOME": str(tmp_path / "home")},
+    )
     (card,) = library.skills()
     before = library.digest(card)
 

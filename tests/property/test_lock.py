@@ -10,8 +10,8 @@ from fakes.pins import LOCKS, a_pin
 from hypothesis import given, settings, strategies as st
 
 from metier.errors import ConfigError
-from metier.supplies import Lock, Pin
 from metier.supply.lock import lock_bytes, read_lock
+from metier.supply.model import Lock, Pin
 
 
 @given(LOCKS)
@@ -46,7 +46,10 @@ def apart(base: Lock, ours: Lock, theirs: Lock) -> dict[str, set[Pin | None]]:
     """Give what each name may be after a merge: one thing where at most one side changed it, else what either made of it."""
     names = {pin.name for lock in (base, ours, theirs) for pin in lock.pins}
     sides = {name: (base.named(name), ours.named(name), theirs.named(name)) for name in names}
-    return {name: {one, other} - ({before} if one != other else set()) for name, (before, one, other) in sides.items()}
+    return {
+        name: {one, other} - ({before} if one != other else set())
+        for name, (before, one, other) in sides.items()
+    }
 
 
 @settings(max_examples=60)
@@ -59,7 +62,10 @@ def test_healing_a_real_merge_gives_what_one_side_wants_or_says_why_not(
         for name, lock in (("ours", ours), ("base", base), ("theirs", theirs)):
             Path(folder, name).write_bytes(lock_bytes(lock))
         data = subprocess.run(
-            ["git", "merge-file", "-p", style, "ours", "base", "theirs"], cwd=folder, capture_output=True, check=False
+            ["git", "merge-file", "-p", style, "ours", "base", "theirs"],
+            cwd=folder,
+            capture_output=True,
+            check=False,
         ).stdout
 
     try:
@@ -78,7 +84,10 @@ def test_healing_a_real_merge_gives_what_one_side_wants_or_says_why_not(
 LINES = ["<<<<<<< a", "=======", "||||||| b", ">>>>>>> c", *lock_bytes(Lock()).decode().split("\n")]
 
 
-@given(st.binary(max_size=200) | st.lists(st.sampled_from(LINES), max_size=20).map(lambda lines: "\n".join(lines).encode()))
+@given(
+    st.binary(max_size=200)
+    | st.lists(st.sampled_from(LINES), max_size=20).map(lambda lines: "\n".join(lines).encode())
+)
 def test_any_bytes_are_a_lock_or_a_fault_of_the_configuration(data: bytes) -> None:
     try:
         found = read_lock(data)

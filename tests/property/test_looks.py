@@ -11,12 +11,23 @@ from typing import NamedTuple
 
 from hypothesis import given, settings, strategies as st
 
-from metier.mirroring.looking import Looks
-from metier.store.trees.disk import state_of
+from metier.plugins.compare import FolderMemory
+from metier.store.io.folders import state_of
 
 LATER_NS = 3_600 * 1_000_000_000
 PLACES = ("SKILL.md", "a", "sub/a", "sub/b", "sub/deep/a", "sub", "")
-DEEDS = ("write", "append", "remove", "folder", "link", "mode", "move", "replace", "pipe", "nothing")
+DEEDS = (
+    "write",
+    "append",
+    "remove",
+    "folder",
+    "link",
+    "mode",
+    "move",
+    "replace",
+    "pipe",
+    "nothing",
+)
 
 
 class Step(NamedTuple):
@@ -30,7 +41,12 @@ class Step(NamedTuple):
 
 
 STEPS = st.builds(
-    Step, st.sampled_from(DEEDS), st.sampled_from(PLACES), st.sampled_from(PLACES), st.sampled_from(["", "one", "two"]), st.booleans()
+    Step,
+    st.sampled_from(DEEDS),
+    st.sampled_from(PLACES),
+    st.sampled_from(PLACES),
+    st.sampled_from(["", "one", "two"]),
+    st.booleans(),
 )
 
 
@@ -44,6 +60,9 @@ class Memory:
     def load(self, name: str) -> bytes | None:
         assert "looks" == name
         return self.data
+
+    def head(self, name: str, size: int) -> bytes | None:
+        return (self.load(name) or b"")[:size] or None
 
     def save(self, name: str, data: bytes) -> None:
         assert "looks" == name
@@ -101,7 +120,7 @@ def test_a_look_says_what_reading_says(steps: list[Step]) -> None:
         (skill / "SKILL.md").write_text("one")
         for step in steps:
             ahead[0] = LATER_NS if step.settled else 0
-            with Looks(shelf, "looks", "1", lambda: time.time_ns() + ahead[0]) as looks:
+            with FolderMemory(shelf, "looks", "1", lambda: time.time_ns() + ahead[0]) as looks:
                 looks.state(str(skill))
             if step.settled:
                 tick(base)  # what was called old must not be of the same moment as what comes now
@@ -110,7 +129,7 @@ def test_a_look_says_what_reading_says(steps: list[Step]) -> None:
             except OSError:
                 pass  # there is no such thing here, or something else
 
-            with Looks(shelf, "looks", "1", lambda: time.time_ns() + ahead[0]) as looks:
+            with FolderMemory(shelf, "looks", "1", lambda: time.time_ns() + ahead[0]) as looks:
                 found = looks.state(str(skill)), looks.state(str(skill))
 
             assert (state_of(str(skill)),) * 2 == found
@@ -126,7 +145,7 @@ def test_a_stamp_that_stays_the_same_means_that_nothing_changed(steps: list[Step
         skill = base / "skill"
         (skill / "sub").mkdir(parents=True)
         (skill / "SKILL.md").write_text("one")
-        looks = Looks(Memory(), "looks", "1", lambda: time.time_ns() + LATER_NS)
+        looks = FolderMemory(Memory(), "looks", "1", lambda: time.time_ns() + LATER_NS)
         for step in steps:
             before = looks.stamp(str(skill)), state_of(str(skill))
             tick(base)

@@ -5,14 +5,26 @@ from __future__ import annotations
 import json
 
 from fakes.mirrors import MIRRORS, a_candidate, a_mirror
-from hypothesis import given, settings, strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from metier.errors import StoreError
-from metier.mirrors import Mirror
-from metier.plugins.state import mirror_bytes, needed, read_mirror, trimmed
+from metier.plugins.mirror_json import mirror_bytes, needed_trees, read_mirror, trim_decided
+from metier.plugins.model import Mirror
 
-FEW = settings(max_examples=40)
-WRITTEN = mirror_bytes(a_mirror("docx", "pdf", candidates=[a_candidate(1), a_candidate(2, status="rejected")]))
+FEW = settings(
+    max_examples=40,
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.filter_too_much,
+        HealthCheck.data_too_large,
+    ],
+)
+"""A mirror is a large thing to draw. Examples that come slowly, or come out too large and are drawn
+again, say nothing about it.
+"""
+WRITTEN = mirror_bytes(
+    a_mirror("docx", "pdf", candidates=[a_candidate(1), a_candidate(2, status="rejected")])
+)
 
 
 @FEW
@@ -67,7 +79,9 @@ def test_a_file_that_was_cut_off_is_refused(length: int) -> None:
 
 
 @given(st.integers(0, len(WRITTEN)), st.integers(0, len(WRITTEN)), st.integers(0, 200))
-def test_parts_that_were_moved_leave_a_mirror_or_are_refused(at: int, start: int, length: int) -> None:
+def test_parts_that_were_moved_leave_a_mirror_or_are_refused(
+    at: int, start: int, length: int
+) -> None:
     found = read_or_refused(WRITTEN[:at] + WRITTEN[start : start + length] + WRITTEN[at:])
 
     assert found is None or found == read_mirror(mirror_bytes(found))
@@ -75,7 +89,9 @@ def test_parts_that_were_moved_leave_a_mirror_or_are_refused(at: int, start: int
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=6),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
@@ -87,7 +103,13 @@ def bent(draw: st.DrawFn) -> bytes:
     spots: list[tuple[object, object]] = []
 
     def walk(value: object) -> None:
-        pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        pairs = (
+            value.items()
+            if isinstance(value, dict)
+            else enumerate(value)
+            if isinstance(value, list)
+            else ()
+        )
         for key, inner in pairs:
             spots.append((value, key))
             walk(inner)
@@ -111,8 +133,8 @@ def test_a_value_of_another_kind_leaves_a_mirror_or_is_refused(data: bytes) -> N
 def test_what_is_needed_survives_being_written_and_trimmed(mirror: Mirror) -> None:
     versions = {version.digest for skill in mirror.skills for version in skill.versions}
 
-    found = needed(mirror)
+    found = needed_trees(mirror)
 
     assert found >= versions
     assert "" not in found
-    assert found == needed(trimmed(read_mirror(mirror_bytes(mirror))))
+    assert found == needed_trees(trim_decided(read_mirror(mirror_bytes(mirror))))

@@ -20,9 +20,12 @@ PLUGIN, AT, PICK = st.sampled_from(PLUGINS), st.integers(0, PLACES - 1), st.inte
 SHIPPED = st.sampled_from([(plugin, name) for plugin in PLUGINS for name in SHIPS[plugin]])
 NAME = SHIPPED.map(lambda what: what[1])
 BREAKS = st.none() | st.builds(
-    Break, st.sampled_from(["SIGKILL", "SIGKILL", "ENOSPC", "EIO"]), st.sampled_from(MOST).flatmap(lambda most: st.integers(1, most)), st.sampled_from(["settled", "killed", "left"]),
+    Break,
+    st.sampled_from(["SIGKILL", "SIGKILL", "ENOSPC", "EIO"]),
+    st.sampled_from(MOST).flatmap(lambda most: st.integers(1, most)),
+    st.sampled_from(["settled", "killed", "left"]),
     st.integers(1, 12),
-)  # fmt: skip
+)
 
 
 def waits(machine: Plugins) -> bool:
@@ -130,6 +133,8 @@ class Plugins(RuleBasedStateMachine):
 TestPlugins = Plugins.TestCase
 # A walk that fails is shrunk only where somebody waits for it: each step of it is many on disk.
 TestPlugins.settings = settings(
-    max_examples=20 * FURTHER, stateful_step_count=25 if FURTHER == 1 else 50, derandomize=FURTHER == 1,
+    max_examples=20 * FURTHER,
+    stateful_step_count=25 if FURTHER == 1 else 50,
+    derandomize=FURTHER == 1,
     phases=[Phase.generate] if FURTHER == 1 else [Phase.generate, Phase.shrink],
-)  # fmt: skip
+)

@@ -4,18 +4,41 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from metier.disclose.sections import Part, section_named, sections
+from metier.disclose.sections import SectionPart, section_named, sections
 
 LINES = st.sampled_from(
-    ["# A", "## A", "### B", "#", "A", "text", "===", "---", "", "```", "~~~", "<!--", "-->", "- item", "> quote", "    code", "<pre>",
-     "</pre>", "# A (2)", "\ud800", "\0"],
-)  # fmt: skip
-BODIES = st.lists(LINES, max_size=30).map("\n".join) | st.text(st.characters() | st.sampled_from("#=-`~<!> \n\r\t"), max_size=200)
+    [
+        "# A",
+        "## A",
+        "### B",
+        "#",
+        "A",
+        "text",
+        "===",
+        "---",
+        "",
+        "```",
+        "~~~",
+        "<!--",
+        "-->",
+        "- item",
+        "> quote",
+        "    code",
+        "<pre>",
+        "</pre>",
+        "# A (2)",
+        "\ud800",
+        "\0",
+    ],
+)
+BODIES = st.lists(LINES, max_size=30).map("\n".join) | st.text(
+    st.characters() | st.sampled_from("#=-`~<!> \n\r\t"), max_size=200
+)
 
 
-def top(parts: list[Part]) -> list[Part]:
+def top(parts: list[SectionPart]) -> list[SectionPart]:
     """Give the sections that lie in no other."""
-    found: list[Part] = []
+    found: list[SectionPart] = []
     for part in parts:
         if not found or part.level == 0 or found[-1].level == 0 or part.level <= found[-1].level:
             found.append(part)
@@ -33,7 +56,7 @@ def test_the_outermost_sections_are_the_body(body: str) -> None:
 def test_every_section_lies_in_its_parent_whole(body: str) -> None:
     parts = sections(body)
 
-    above: list[Part] = []
+    above: list[SectionPart] = []
     for part in parts:
         while above and above[-1].level >= part.level:
             above.pop()

@@ -8,24 +8,45 @@ from hypothesis import given, settings, strategies as st
 
 from metier.errors import ConfigError
 from metier.model import SCOPES, Limits
-from metier.settings import Settings, Source, merge
+from metier.settings.merge import ConfigSource, Settings, merge
 
-NUMBERS = st.one_of(st.integers(-5, 10**12), st.booleans(), st.text(max_size=3), st.floats(), st.none())
+NUMBERS = st.one_of(
+    st.integers(-5, 10**12), st.booleans(), st.text(max_size=3), st.floats(), st.none()
+)
 ANYTHING: st.SearchStrategy[Any] = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8)),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=8), inner, max_size=3)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=8), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 RULES = st.lists(
-    st.fixed_dictionaries({}, optional={"path": st.text(max_size=5), "name": st.text(max_size=5), "enabled": st.booleans(), "x": ANYTHING}), max_size=3
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "path": st.text(max_size=5),
+            "name": st.text(max_size=5),
+            "enabled": st.booleans(),
+            "x": ANYTHING,
+        },
+    ),
+    max_size=3,
 )
 KNOWN_KEYS = [*Settings._fields, "skills", "limits"]
 PROJECT = st.fixed_dictionaries(
     {},
     optional={
         **dict.fromkeys([key for key in KNOWN_KEYS if key not in {"skills", "limits"}], ANYTHING),
-        "limits": st.one_of(ANYTHING, st.dictionaries(st.sampled_from([*Limits._fields, "width"]), NUMBERS, max_size=4)),
-        "skills": st.one_of(ANYTHING, st.fixed_dictionaries({}, optional={"config": RULES, "disabled": ANYTHING, "platform_disabled": ANYTHING})),
+        "limits": st.one_of(
+            ANYTHING,
+            st.dictionaries(st.sampled_from([*Limits._fields, "width"]), NUMBERS, max_size=4),
+        ),
+        "skills": st.one_of(
+            ANYTHING,
+            st.fixed_dictionaries(
+                {}, optional={"config": RULES, "disabled": ANYTHING, "platform_disabled": ANYTHING}
+            ),
+        ),
         "unheard of": ANYTHING,
         "on_collision": st.sampled_from(["first", "refuse", "last", 1]),
         "hide_unready": st.one_of(st.booleans(), ANYTHING),
@@ -48,13 +69,15 @@ USER = st.fixed_dictionaries(
 )  # fmt: skip
 
 
-def source(layer: Any, values: dict[str, Any]) -> Source:
-    return Source(layer, f"/{layer}/metier.toml", "", values)
+def source(layer: Any, values: dict[str, Any]) -> ConfigSource:
+    return ConfigSource(layer, f"/{layer}/metier.toml", "", values)
 
 
 @settings(max_examples=500)
 @given(USER, PROJECT)
-def test_a_project_never_widens_what_its_user_allows(user: dict[str, Any], project: dict[str, Any]) -> None:  # decision 17
+def test_a_project_never_widens_what_its_user_allows(
+    user: dict[str, Any], project: dict[str, Any]
+) -> None:  # MT-17
     allowed = merge([source("user", user)])
 
     narrowed = merge([source("user", user), source("project", project)])
@@ -65,19 +88,30 @@ def test_a_project_never_widens_what_its_user_allows(user: dict[str, Any], proje
     assert narrowed.hide_unready >= allowed.hide_unready
     assert narrowed.inline_shell <= allowed.inline_shell
     assert narrowed.usage <= allowed.usage
-    same = narrowed._replace(project_limits=None, on_collision=allowed.on_collision, hide_unready=allowed.hide_unready,
-                             inline_shell=allowed.inline_shell, usage=allowed.usage, problems=())  # fmt: skip
+    same = narrowed._replace(
+        project_limits=None,
+        on_collision=allowed.on_collision,
+        hide_unready=allowed.hide_unready,
+        inline_shell=allowed.inline_shell,
+        usage=allowed.usage,
+        problems=(),
+    )
     assert allowed == same
 
 
 @settings(max_examples=300)
 @given(USER, PROJECT)
-def test_whatever_a_project_asks_for_in_vain_is_said(user: dict[str, Any], project: dict[str, Any]) -> None:
+def test_whatever_a_project_asks_for_in_vain_is_said(
+    user: dict[str, Any], project: dict[str, Any]
+) -> None:
     narrowed = merge([source("user", user), source("project", project)])
 
     may = {"limits", "on_collision", "hide_unready", "inline_shell", "usage"}
     assert len(narrowed.problems) >= len([key for key in project if key not in may])
-    assert all("/project/metier.toml" == problem.path and "WK012" == problem.code for problem in narrowed.problems)
+    assert all(
+        "/project/metier.toml" == problem.path and "WK012" == problem.code
+        for problem in narrowed.problems
+    )
 
 
 @settings(max_examples=300)
@@ -95,6 +129,11 @@ def test_a_user_s_file_is_taken_or_refused_with_a_reason_and_a_hint(values: dict
 @given(st.lists(USER, max_size=3))
 def test_a_later_layer_only_changes_the_keys_it_names(layers: list[dict[str, Any]]) -> None:
     before = merge([source("user", layer) for layer in layers])
-    after = merge([*(source("user", layer) for layer in layers), source("user", {"host_platform": "telegram"})])
+    after = merge(
+        [
+            *(source("user", layer) for layer in layers),
+            source("user", {"host_platform": "telegram"}),
+        ]
+    )
 
     assert before._replace(host_platform="telegram") == after

@@ -9,15 +9,23 @@ from pathlib import Path
 
 from hypothesis import given, strategies as st
 
-from metier.discover.env import HostMachine
+from metier.discover.io.machine import HostMachine
 from metier.standard.digest import TreeFile
-from metier.store.disk import Store
-from metier.store.hands.disk import OsHands
+from metier.store.io.disk_calls import OsDiskCalls
+from metier.store.io.tree_store import Store
 
-NAMES = st.text(st.characters(blacklist_characters="/\0", blacklist_categories=["Cs"]), min_size=1, max_size=8).filter(lambda name: name not in {".", ".."})
+NAMES = st.text(
+    st.characters(blacklist_characters="/\0", blacklist_categories=["Cs"]), min_size=1, max_size=8
+).filter(lambda name: name not in {".", ".."})
 BYTES = st.one_of(st.binary(max_size=40), st.sampled_from([b"same", b"", b"x" * 2_000_000]))
-ENTRIES = st.one_of(st.tuples(st.just("file"), BYTES), st.tuples(st.just("exec"), BYTES), st.tuples(st.just("link"), NAMES.map(os.fsencode)))
-TREES = st.dictionaries(st.lists(NAMES, min_size=1, max_size=3).map(tuple), ENTRIES, min_size=1, max_size=6).filter(
+ENTRIES = st.one_of(
+    st.tuples(st.just("file"), BYTES),
+    st.tuples(st.just("exec"), BYTES),
+    st.tuples(st.just("link"), NAMES.map(os.fsencode)),
+)
+TREES = st.dictionaries(
+    st.lists(NAMES, min_size=1, max_size=3).map(tuple), ENTRIES, min_size=1, max_size=6
+).filter(
     lambda tree: not any(path[:depth] in tree for path in tree for depth in range(1, len(path)))
 )
 
@@ -34,7 +42,14 @@ def lay(folder: Path, tree: Tree) -> list[TreeFile]:
         else:
             path.write_bytes(data)
             path.chmod(0o755 if kind == "exec" else 0o644)
-        files.append(TreeFile("/".join(parts), len(data), hashlib.sha256(data).digest(), "link" if kind == "link" else kind == "exec"))
+        files.append(
+            TreeFile(
+                "/".join(parts),
+                len(data),
+                hashlib.sha256(data).digest(),
+                "link" if kind == "link" else kind == "exec",
+            )
+        )
     return files
 
 
@@ -44,7 +59,10 @@ def look(folder: Path) -> Tree:
         if path.is_symlink():
             found[path.relative_to(folder).parts] = "link", os.fsencode(os.readlink(path))
         elif path.is_file():
-            found[path.relative_to(folder).parts] = "exec" if os.stat(path).st_mode & 0o100 else "file", path.read_bytes()
+            found[path.relative_to(folder).parts] = (
+                "exec" if os.stat(path).st_mode & 0o100 else "file",
+                path.read_bytes(),
+            )
     return found
 
 
@@ -52,7 +70,7 @@ def look(folder: Path) -> Tree:
 def test_any_tree_comes_out_as_it_went_in(tree: Tree) -> None:
     with tempfile.TemporaryDirectory() as place:
         base = Path(place)
-        store = Store(str(base / "store"), None, OsHands())
+        store = Store(str(base / "store"), None, OsDiskCalls())
         files = lay(base / "skill", tree)
         machine = HostMachine({}, None, "").digest(str(base / "skill"))
 

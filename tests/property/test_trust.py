@@ -8,45 +8,105 @@ from hypothesis import example, given, settings, strategies as st
 
 from metier.errors import ConfigError
 from metier.model import Action, Digest, Trust, Verdict
-from metier.settings import Source
-from metier.trust.boundary import disclosed, escaped, mended, sealed
-from metier.trust.config import read_trust
-from metier.trust.decide import Approval, Decision, Policy, Provenance, decide
-from metier.trust.levels import LEVELS, SHIPPED, from_ordinal, least, level_of_source, rank
-from metier.trust.policy import ACTIONS, DEFAULT, PHASES, PRESETS, VERDICTS, Override, tightened
-from metier.trust.sign import Signed, Unverified, verify
-from metier.trust.tools import denied, escalations
+from metier.settings.merge import ConfigSource
+from metier.trust.boundary import escape, escape_joined, escape_open_ended, wrap_body
+from metier.trust.decide import Approval, Decision, Provenance, TrustPolicy, decide
+from metier.trust.model import LEVELS, SHIPPED_SOURCE, least, level_of_source, rank
+from metier.trust.policy import (
+    ACTIONS,
+    DEFAULT_TABLE,
+    PHASES,
+    PRESETS,
+    VERDICTS,
+    PolicyOverride,
+    read_trust,
+    tighten,
+)
+from metier.trust.sign import Signed, Unverified, verify_envelope
+from metier.trust.tools import denial, escalations
 
 NOW = "2026-03-10T09:00:00Z"
 STATES = ("visible", "ask", "quarantined", "blocked")
 TRUST = st.sampled_from(LEVELS)
 DIGESTS = st.sampled_from([Digest("sha256:a"), Digest("sha256:b"), Digest("sha256:c")])
 NAMES = st.sampled_from(["pdf", "PDF", "doc"])
-OVERRIDES = st.lists(st.builds(Override, TRUST, st.sampled_from(VERDICTS), st.sampled_from(PHASES), st.sampled_from(ACTIONS)), max_size=6)
+OVERRIDES = st.lists(
+    st.builds(
+        PolicyOverride,
+        TRUST,
+        st.sampled_from(VERDICTS),
+        st.sampled_from(PHASES),
+        st.sampled_from(ACTIONS),
+    ),
+    max_size=6,
+)
 RECORDS = st.builds(
-    Approval, NAMES, DIGESTS, st.sampled_from(["approved", "quarantined", "blocked"]), TRUST,
-    st.sampled_from(["2026-01-01T00:00:00Z", "2026-03-10T00:00:00Z", "2027-01-01T00:00:00Z", "", "soon"]), st.just("kim"), st.just(""), st.booleans(),
-)  # fmt: skip
+    Approval,
+    NAMES,
+    DIGESTS,
+    st.sampled_from(["approved", "quarantined", "blocked"]),
+    TRUST,
+    st.sampled_from(
+        ["2026-01-01T00:00:00Z", "2026-03-10T00:00:00Z", "2027-01-01T00:00:00Z", "", "soon"]
+    ),
+    st.just("kim"),
+    st.just(""),
+    st.booleans(),
+)
 LOGS = st.lists(RECORDS, max_size=5)
-VERDICTS_OR_NONE = st.one_of(st.none(), st.builds(Verdict, st.one_of(st.none(), DIGESTS), st.just("r"), st.sampled_from(VERDICTS), st.just(0), st.just(())))
+VERDICTS_OR_NONE = st.one_of(
+    st.none(),
+    st.builds(
+        Verdict,
+        st.one_of(st.none(), DIGESTS),
+        st.just("r"),
+        st.sampled_from(VERDICTS),
+        st.just(0),
+        st.just(()),
+    ),
+)
 PROVENANCES = st.builds(
     Provenance,
-    source=st.sampled_from(["", SHIPPED, "anthropics/skills", "evil/skills", "anthropics/skills/../x"]),
+    source=st.sampled_from(
+        ["", SHIPPED_SOURCE, "anthropics/skills", "evil/skills", "anthropics/skills/../x"]
+    ),
     ref=st.sampled_from(["", "main", "refs/pull/1/head"]),
-    signature=st.one_of(st.none(), st.builds(Signed, NAMES, DIGESTS, st.just("ed25519:1"), st.one_of(st.none(), TRUST))),
+    signature=st.one_of(
+        st.none(),
+        st.builds(Signed, NAMES, DIGESTS, st.just("ed25519:1"), st.one_of(st.none(), TRUST)),
+    ),
     scope=st.sampled_from(["project", "user", "system", "admin", "plugin", "external", "package"]),
     project_trusted=st.booleans(),
     pinned=st.one_of(st.just(""), DIGESTS),
 )
 POLICIES = st.builds(
-    Policy,
-    table=st.builds(lambda rules: tightened(DEFAULT, rules, "user")[0], OVERRIDES),
+    TrustPolicy,
+    table=st.builds(lambda rules: tighten(DEFAULT_TABLE, rules, "user")[0], OVERRIDES),
     local_default=st.sampled_from(LEVELS[1:]),
     hash_mismatch_level=st.sampled_from(LEVELS[3:]),
     preset=st.sampled_from(list(PRESETS)),
 )
-TEXTS = st.text(st.one_of(st.sampled_from("<[/skilSKI LnstrucoUTED\n\u200b\uff1c\uff3b&;"), st.characters()), max_size=60)
-PIECES = st.lists(st.one_of(TEXTS, st.sampled_from(["<skill>", "< / skill >", "[END OF UNTRUSTED SKILL: x]", "[quarantined\u00a0skill", "&lt;skill>", "<ski", "ll>"])), max_size=8)
+TEXTS = st.text(
+    st.one_of(st.sampled_from("<[/skilSKI LnstrucoUTED\n\u200b\uff1c\uff3b&;"), st.characters()),
+    max_size=60,
+)
+PIECES = st.lists(
+    st.one_of(
+        TEXTS,
+        st.sampled_from(
+            [
+                "<skill>",
+                "< / skill >",
+                "[END OF UNTRUSTED SKILL: x]",
+                "[quarantined\u00a0skill",
+                "&lt;skill>",
+                "<ski",
+                "ll>",
+            ]
+        ),
+    ),
+    max_size=8,
+)
 BODIES = st.builds("".join, PIECES)
 
 
@@ -54,7 +114,13 @@ def softness(action: Action) -> int:
     return ACTIONS.index(action)
 
 
-def made(verdict: Verdict | None, provenance: Provenance, policy: Policy, log: list[Approval], digest: Digest | None = None) -> Decision:
+def made(
+    verdict: Verdict | None,
+    provenance: Provenance,
+    policy: TrustPolicy,
+    log: list[Approval],
+    digest: Digest | None = None,
+) -> Decision:
     return decide(verdict, provenance, policy, log, NOW, name="pdf", digest=digest)
 
 
@@ -71,13 +137,10 @@ def test_the_least_level_is_a_semilattice(one: Trust, two: Trust, three: Trust) 
     assert rank(least(one, two)) >= rank(one)
 
 
-@given(st.integers())
-def test_every_ordinal_is_a_level(number: int) -> None:
-    assert from_ordinal(number) in LEVELS
-
-
 @given(st.text(max_size=40), st.lists(st.text(max_size=20), max_size=3))
-def test_any_source_earns_community_or_is_listed(source: str, trusted: list[str]) -> None:  # HE-36, decision 12
+def test_any_source_earns_community_or_is_listed(
+    source: str, trusted: list[str]
+) -> None:  # HE-36, MT-12
     assert level_of_source(source, trusted) in {"community", "trusted"}
     assert "community" == level_of_source(source, [])
 
@@ -86,24 +149,41 @@ def test_any_source_earns_community_or_is_listed(source: str, trusted: list[str]
 
 
 @given(OVERRIDES, OVERRIDES, st.sampled_from(["organisation", "project"]))
-def test_tightening_never_softens_a_cell(mine: list[Override], theirs: list[Override], layer: Any) -> None:  # decision 17
-    table = DEFAULT if layer == "organisation" else tightened(DEFAULT, mine, "user")[0]
+def test_tightening_never_softens_a_cell(
+    mine: list[PolicyOverride], theirs: list[PolicyOverride], layer: Any
+) -> None:  # MT-17
+    table = DEFAULT_TABLE if layer == "organisation" else tighten(DEFAULT_TABLE, mine, "user")[0]
 
-    narrowed, problems = tightened(table, theirs, layer)
+    narrowed, problems = tighten(table, theirs, layer)
 
-    assert all(softness(after) >= softness(before) for before, after in zip(table.cells, narrowed.cells, strict=True))
+    assert all(
+        softness(after) >= softness(before)
+        for before, after in zip(table.cells, narrowed.cells, strict=True)
+    )
     assert len(problems) <= len(theirs)
 
 
 @given(OVERRIDES, st.sampled_from(["organisation", "user", "session", "project"]))
-def test_no_layer_lets_a_dangerous_skill_below_builtin_through(rules: list[Override], layer: Any) -> None:  # decision 5
-    table, _problems = tightened(DEFAULT, rules, layer)
+def test_no_layer_lets_a_dangerous_skill_below_builtin_through(
+    rules: list[PolicyOverride], layer: Any
+) -> None:  # MT-5
+    table, _problems = tighten(DEFAULT_TABLE, rules, layer)
 
-    assert all("block" == table.action(level, "dangerous", phase) for level in LEVELS[1:] for phase in PHASES)
+    assert all(
+        "block" == table.action(level, "dangerous", phase)
+        for level in LEVELS[1:]
+        for phase in PHASES
+    )
 
 
 WORDS = st.sampled_from([*LEVELS, *VERDICTS, *PHASES, *ACTIONS, *PRESETS, "x"])
-ODD: st.SearchStrategy[Any] = st.one_of(st.none(), st.integers(), st.text(max_size=5), st.lists(st.text(max_size=5), max_size=2), st.dictionaries(st.text(max_size=3), st.integers(), max_size=2))
+ODD: st.SearchStrategy[Any] = st.one_of(
+    st.none(),
+    st.integers(),
+    st.text(max_size=5),
+    st.lists(st.text(max_size=5), max_size=2),
+    st.dictionaries(st.text(max_size=3), st.integers(), max_size=2),
+)
 TABLES = st.fixed_dictionaries(
     {},
     optional={
@@ -118,30 +198,40 @@ TABLES = st.fixed_dictionaries(
 
 @settings(max_examples=300)
 @given(st.one_of(TABLES, ODD))
-def test_a_project_s_file_only_narrows_and_never_stops_anything(values: Any) -> None:  # decision 17
-    before = Policy(local_default="verified", preset="balanced")
+def test_a_project_s_file_only_narrows_and_never_stops_anything(values: Any) -> None:  # MT-17
+    before = TrustPolicy(local_default="verified", preset="balanced")
 
-    after = read_trust(values, Source("project", "/p.toml", "", {}), before)
+    after = read_trust(values, ConfigSource("project", "/p.toml", "", {}), before)
 
-    assert all(softness(new) >= softness(old) for old, new in zip(before.table.cells, after.table.cells, strict=True))
+    assert all(
+        softness(new) >= softness(old)
+        for old, new in zip(before.table.cells, after.table.cells, strict=True)
+    )
     assert rank(after.local_default) >= rank(before.local_default)
     assert rank(after.hash_mismatch_level) >= rank(before.hash_mismatch_level)
     assert set(after.trusted_sources) <= set(before.trusted_sources)
     assert after.preset in {"strict", "balanced"}
-    assert (before.waivers, before.baseline, before.bounds) == (after.waivers, after.baseline, after.bounds)
+    assert (before.waivers, before.baseline, before.bounds) == (
+        after.waivers,
+        after.baseline,
+        after.bounds,
+    )
 
 
 @settings(max_examples=300)
 @given(st.one_of(TABLES, ODD), st.one_of(TABLES, ODD))
 def test_what_an_organisation_sets_no_user_softens(theirs: Any, mine: Any) -> None:
     try:
-        organisation = read_trust(theirs, Source("organisation", "/o.toml", "", {}))
-        user = read_trust(mine, Source("user", "/u.toml", "", {}), organisation)
+        organisation = read_trust(theirs, ConfigSource("organisation", "/o.toml", "", {}))
+        user = read_trust(mine, ConfigSource("user", "/u.toml", "", {}), organisation)
     except ConfigError:
         return  # a mistake in these files is refused as a whole
 
     told = organisation.bounds
-    assert all(softness(new) >= softness(old) for old, new in zip(told.table.cells, user.table.cells, strict=True))
+    assert all(
+        softness(new) >= softness(old)
+        for old, new in zip(told.table.cells, user.table.cells, strict=True)
+    )
     assert rank(user.local_default) >= rank(told.local_default)
     assert rank(user.hash_mismatch_level) >= rank(told.hash_mismatch_level)
     assert list(PRESETS).index(user.preset) <= list(PRESETS).index(told.preset)
@@ -153,7 +243,13 @@ def test_what_an_organisation_sets_no_user_softens(theirs: Any, mine: Any) -> No
 
 @settings(max_examples=500)
 @given(VERDICTS_OR_NONE, PROVENANCES, POLICIES, LOGS, st.one_of(st.none(), DIGESTS))
-def test_a_decision_is_total_and_agrees_with_itself(verdict: Verdict | None, provenance: Provenance, policy: Policy, log: list[Approval], digest: Digest | None) -> None:
+def test_a_decision_is_total_and_agrees_with_itself(
+    verdict: Verdict | None,
+    provenance: Provenance,
+    policy: TrustPolicy,
+    log: list[Approval],
+    digest: Digest | None,
+) -> None:
     found = made(verdict, provenance, policy, log, digest)
 
     assert found == made(verdict, provenance, policy, log, digest)
@@ -165,14 +261,21 @@ def test_a_decision_is_total_and_agrees_with_itself(verdict: Verdict | None, pro
     assert found.state != "blocked" or actions == {"block"}
     assert found.state != "ask" or actions <= {"ask", "block"}
     assert (found.state == "quarantined") <= (found.level == "quarantined")
-    assert (found.level in {"quarantined", "blocked"}) <= (found.state in {"quarantined", "blocked"})
+    assert (found.level in {"quarantined", "blocked"}) <= (
+        found.state in {"quarantined", "blocked"}
+    )
 
 
 @settings(max_examples=500)
 @given(VERDICTS_OR_NONE, PROVENANCES, POLICIES, LOGS, RECORDS, DIGESTS)
 def test_no_approval_for_another_digest_ever_yields_a_better_state(
-    verdict: Verdict | None, provenance: Provenance, policy: Policy, log: list[Approval], record: Approval, digest: Digest
-) -> None:  # decision 13, CO-7
+    verdict: Verdict | None,
+    provenance: Provenance,
+    policy: TrustPolicy,
+    log: list[Approval],
+    record: Approval,
+    digest: Digest,
+) -> None:  # MT-13, CO-7
     foreign = record._replace(state="approved", digest=f"{digest}-other")
 
     without = made(verdict, provenance, policy, log, digest)
@@ -185,7 +288,9 @@ def test_no_approval_for_another_digest_ever_yields_a_better_state(
 
 @settings(max_examples=300)
 @given(st.sampled_from(VERDICTS), PROVENANCES, POLICIES, RECORDS)
-def test_a_changed_byte_is_never_better_than_the_bytes_that_were_held_back(level: Any, provenance: Provenance, policy: Policy, record: Approval) -> None:  # ZE-24
+def test_a_changed_byte_is_never_better_than_the_bytes_that_were_held_back(
+    level: Any, provenance: Provenance, policy: TrustPolicy, record: Approval
+) -> None:  # ZE-24
     held = record._replace(name="pdf", digest="sha256:a", state="quarantined")
     provenance = provenance._replace(pinned="", signature=None)
     before = made(Verdict(Digest("sha256:a"), "r", level, 0, ()), provenance, policy, [held])
@@ -198,18 +303,33 @@ def test_a_changed_byte_is_never_better_than_the_bytes_that_were_held_back(level
 
 @settings(max_examples=300)
 @given(VERDICTS_OR_NONE, PROVENANCES, POLICIES, LOGS, DIGESTS)
-def test_knowing_no_verdict_opens_nothing_that_a_verdict_would_not(verdict: Verdict | None, provenance: Provenance, policy: Policy, log: list[Approval], digest: Digest) -> None:
-    known, unknown = made(verdict, provenance, policy, log, digest), made(None, provenance, policy, log, digest)
+def test_knowing_no_verdict_opens_nothing_that_a_verdict_would_not(
+    verdict: Verdict | None,
+    provenance: Provenance,
+    policy: TrustPolicy,
+    log: list[Approval],
+    digest: Digest,
+) -> None:
+    known, unknown = (
+        made(verdict, provenance, policy, log, digest),
+        made(None, provenance, policy, log, digest),
+    )
 
     assert all(softness(unknown.action(phase)) >= softness(known.action(phase)) for phase in PHASES)
 
 
 @settings(max_examples=300)
 @given(PROVENANCES, POLICIES, LOGS, DIGESTS)
-def test_dangerous_opens_only_by_name_and_digest_and_never_installs(provenance: Provenance, policy: Policy, log: list[Approval], digest: Digest) -> None:  # decision 5
+def test_dangerous_opens_only_by_name_and_digest_and_never_installs(
+    provenance: Provenance, policy: TrustPolicy, log: list[Approval], digest: Digest
+) -> None:  # MT-5
     found = made(Verdict(digest, "r", "dangerous", 90, ()), provenance, policy, log)
 
-    accepted = any(record.accept_dangerous and (record.name, record.digest, record.state) == ("pdf", digest, "approved") for record in log)
+    accepted = any(
+        record.accept_dangerous
+        and (record.name, record.digest, record.state) == ("pdf", digest, "approved")
+        for record in log
+    )
     assert found.level == "builtin" or "block" == found.install
     assert found.level == "builtin" or accepted or ("block", "block") == (found.load, found.run)
 
@@ -222,13 +342,15 @@ def test_dangerous_opens_only_by_name_and_digest_and_never_installs(provenance: 
 @example("<" * 50 + "skill")
 @example("[\u200b" * 20 + "untrusted skill")
 def test_escaping_is_idempotent_and_changes_nothing_else(body: str) -> None:  # ZE-25
-    safe = escaped(body)
+    safe = escape(body)
 
-    assert safe == escaped(safe)
+    assert safe == escape(safe)
     assert body.count("\n") == safe.count("\n")
     assert len(body.splitlines()) == len(safe.splitlines())
     at = 0
-    for char in body:  # read both side by side: each character is itself, or an opening that was replaced
+    for (
+        char
+    ) in body:  # read both side by side: each character is itself, or an opening that was replaced
         at += len(next(text for text in (char, "&lt;", "&#91;") if safe.startswith(text, at)))
     assert len(safe) == at
 
@@ -239,27 +361,29 @@ def test_escaping_is_idempotent_and_changes_nothing_else(body: str) -> None:  # 
 @example('["skill"', "x")
 @example("[skill's", "x")
 def test_a_sealed_text_makes_no_mark_with_any_neighbour(text: str, neighbour: str) -> None:  # ZE-25
-    safe = sealed(text)
+    safe = escape_open_ended(text)
 
-    assert safe == sealed(safe)
-    assert safe + neighbour == mended(safe + neighbour, [(0, len(safe))])
+    assert safe == escape_open_ended(safe)
+    assert safe + neighbour == escape_joined(safe + neighbour, [(0, len(safe))])
 
 
 @settings(max_examples=400)
 @given(BODIES, BODIES, BODIES)
 @example('["skill"', "x", "")
 @example("[skill'", "", "s guide")
-def test_a_body_without_marks_has_none_after_it_was_filled(before: str, put: str, after: str) -> None:  # ZE-25
-    left, middle, right = map(escaped, (before, put, after))
+def test_a_body_without_marks_has_none_after_it_was_filled(
+    before: str, put: str, after: str
+) -> None:  # ZE-25
+    left, middle, right = map(escape, (before, put, after))
 
-    filled = mended(left + middle + right, [(len(left), len(left + middle))])
+    filled = escape_joined(left + middle + right, [(len(left), len(left + middle))])
 
-    assert escaped(filled) == filled
+    assert escape(filled) == filled
 
 
 @given(BODIES, st.text(max_size=30), st.sampled_from(["verified", "community", "quarantined"]))
 def test_no_body_and_no_name_adds_a_mark(body: str, name: str, level: Trust) -> None:  # ZE-25
-    shown = disclosed(name, body, level)
+    shown = wrap_body(name, body, level)
 
     kind = "QUARANTINED" if level == "quarantined" else "UNTRUSTED"
     assert 1 == shown.count(f"[{kind} SKILL:")
@@ -268,16 +392,22 @@ def test_no_body_and_no_name_adds_a_mark(body: str, name: str, level: Trust) -> 
     assert shown.split("\n")[-1].startswith(f"[END OF {kind} SKILL: ")
 
 
-@given(st.one_of(st.none(), st.text(max_size=300)), TRUST, st.lists(st.text(max_size=20), max_size=3))
-def test_every_text_is_a_tool_or_none(tool: str | None, level: Trust, registered: list[str]) -> None:  # ZE-22
-    answer = denied(tool, level, registered)
+@given(
+    st.one_of(st.none(), st.text(max_size=300)), TRUST, st.lists(st.text(max_size=20), max_size=3)
+)
+def test_every_text_is_a_tool_or_none(
+    tool: str | None, level: Trust, registered: list[str]
+) -> None:  # ZE-22
+    answer = bool(denial(tool, level, registered))
 
     assert (level == "blocked") <= answer
     assert answer <= (level in {"quarantined", "blocked"})
-    assert answer or level != "quarantined" or not denied(tool, level)
-    assert tool is None or not tool.strip() or answer == bool(escalations([tool], level, registered))
+    assert answer or level != "quarantined" or not denial(tool, level)
+    assert (
+        tool is None or not tool.strip() or answer == bool(escalations([tool], level, registered))
+    )
 
 
 @given(st.binary(max_size=200))
 def test_no_bytes_are_a_signature_by_chance(data: bytes) -> None:
-    assert isinstance(verify(data, []), Unverified)
+    assert isinstance(verify_envelope(data, []), Unverified)

@@ -13,8 +13,8 @@ from metier import tools
 if TYPE_CHECKING:
     from conftest import Home
 
-    from metier.app import Library
-    from metier.preparing import Ask
+    from metier.library import Library
+    from metier.run.needs import Ask
 
 SECRET = "planted-value-4f1c"
 FORECAST = """---
@@ -63,7 +63,12 @@ class Agent:
         """Give the name on the line that shares most words with the task."""
         words = set(task.lower().replace("?", "").split())
         lines = [line for line in self.heard[0].splitlines() if "<name>" in line]
-        best = max(lines, key=lambda line: len(words & set(line.lower().replace(",", " ").replace(".", " ").split())))
+        best = max(
+            lines,
+            key=lambda line: len(
+                words & set(line.lower().replace(",", " ").replace(".", " ").split())
+            ),
+        )
         return best.partition("<name>")[2].partition("</name>")[0]
 
     def use(self, tool: str, **arguments: Any) -> dict[str, Any]:
@@ -89,7 +94,7 @@ def test_an_agent_goes_all_the_way_from_a_task_to_a_run(library: Library) -> Non
     library.setup(name, person)
     plan = library.plan_run(name, "scripts/ask.py", ["Oslo"])
     refused = agent.use("run_skill_script", name=name, script="scripts/ask.py", args=["Oslo"])
-    library.runner = runner
+    library.context.runner = runner
     unasked = agent.use("run_skill_script", name=name, script="scripts/ask.py", args=["Oslo"])
     library.trust(name, "approve", reason="read it")
     ran = agent.use("run_skill_script", name=name, script="scripts/ask.py", args=["Oslo"])
@@ -106,10 +111,15 @@ def test_an_agent_goes_all_the_way_from_a_task_to_a_run(library: Library) -> Non
     assert "ask" == unasked["error"]["code"]
     assert ran["success"]
     assert [("forecast", "scripts/ask.py", ("Oslo",), {"STORMGLASS_KEY": SECRET})] == runner.ran
-    assert all(SECRET not in told for told in (*agent.heard, repr(plan), repr(library.session), repr(library.vault())))
+    assert all(
+        SECRET not in told
+        for told in (*agent.heard, repr(plan), repr(library.context.session), repr(library.vault()))
+    )
 
 
-def test_a_second_load_in_one_conversation_is_recognised_and_a_changed_skill_is_loaded_anew(library: Library, home: Home) -> None:
+def test_a_second_load_in_one_conversation_is_recognised_and_a_changed_skill_is_loaded_anew(
+    library: Library, home: Home
+) -> None:
     agent = Agent(library)
     file = home.path / ".agents" / "skills" / "minutes" / "SKILL.md"
 
@@ -120,18 +130,24 @@ def test_a_second_load_in_one_conversation_is_recognised_and_a_changed_skill_is_
     library.begin_session()
     fourth = agent.use("load_skill", name="minutes")
 
-    assert [False, True, False, False] == [one["already_loaded"] for one in (first, second, third, fourth)]
+    assert [False, True, False, False] == [
+        one["already_loaded"] for one in (first, second, third, fourth)
+    ]
     assert "Write them." in first["content"]
     assert "Write them." not in second["content"]
     assert "Sign them." in third["content"]
     assert "Sign them." in fourth["content"]
 
 
-def test_what_the_agent_was_told_grows_at_the_end_when_a_skill_is_added(library: Library, home: Home) -> None:
+def test_what_the_agent_was_told_grows_at_the_end_when_a_skill_is_added(
+    library: Library, home: Home
+) -> None:
     before = library.catalogue(budget=400)
     folder = home.path / ".agents" / "skills" / "aardvark"
     folder.mkdir()
-    (folder / "SKILL.md").write_text("---\nname: aardvark\ndescription: Counts ants.\n---\n\nCount.\n")
+    (folder / "SKILL.md").write_text(
+        "---\nname: aardvark\ndescription: Counts ants.\n---\n\nCount.\n"
+    )
 
     library.reload()
     after = library.catalogue(budget=400, previous=before)

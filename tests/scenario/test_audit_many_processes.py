@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import metier
-from metier.audit.chain import TORN, Event
-from metier.audit.disk import Log
+from metier.audit.chain import TORN, AuditEvent
+from metier.audit.io import AuditLog
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,34 +20,43 @@ PROCESSES, EVENTS = 8, 50
 ENV = {"PYTHONPATH": str(Path(metier.__file__).parent.parent)}
 WRITER = """
 import itertools, sys
-from metier.audit.chain import Event
-from metier.audit.disk import Log
-log = Log(sys.argv[1])
+from metier.audit.chain import AuditEvent
+from metier.audit.io import AuditLog
+log = AuditLog(sys.argv[1])
 for number in range(int(sys.argv[3])) if sys.argv[3] != "on" else itertools.count():
-    log.append(Event(None, "", "load", "allowed", f"{sys.argv[2]}-{number}", details={"text": "x" * 3000}))
+    log.append(AuditEvent(None, "", "load", "allowed", f"{sys.argv[2]}-{number}", details={"text": "x" * 3000}))
 print(log.trouble)
 """
 
 
 def writers(folder: str, count: int, events: str) -> list[subprocess.Popen[str]]:
     command = [sys.executable, "-c", WRITER, folder]
-    return [subprocess.Popen([*command, str(number), events], env=ENV, stdout=subprocess.PIPE, text=True) for number in range(count)]
+    return [
+        subprocess.Popen(
+            [*command, str(number), events], env=ENV, stdout=subprocess.PIPE, text=True
+        )
+        for number in range(count)
+    ]
 
 
-def written(log: Log) -> int:
-    return sum(len(path.read_bytes().splitlines()) for path in Path(log.folder).glob("audit-*.jsonl"))
+def written(log: AuditLog) -> int:
+    return sum(
+        len(path.read_bytes().splitlines()) for path in Path(log.folder).glob("audit-*.jsonl")
+    )
 
 
-def until_written(log: Log, count: int) -> Iterator[None]:
+def until_written(log: AuditLog, count: int) -> Iterator[None]:
     while written(log) < count:
         time.sleep(0.01)
         yield
 
 
 def test_eight_processes_lose_nothing_and_keep_one_chain(tmp_path: Path) -> None:
-    log = Log(str(tmp_path / "audit"))
+    log = AuditLog(str(tmp_path / "audit"))
 
-    ended = [process.communicate()[0].strip() for process in writers(log.folder, PROCESSES, str(EVENTS))]
+    ended = [
+        process.communicate()[0].strip() for process in writers(log.folder, PROCESSES, str(EVENTS))
+    ]
 
     assert [""] * PROCESSES == ended
     assert (PROCESSES * EVENTS, True, None, "", 0, "ok") == log.verify()
@@ -60,7 +69,7 @@ def test_eight_processes_lose_nothing_and_keep_one_chain(tmp_path: Path) -> None
 
 
 def test_killed_processes_leave_a_log_that_is_good_and_goes_on(tmp_path: Path) -> None:
-    log = Log(str(tmp_path / "audit"))
+    log = AuditLog(str(tmp_path / "audit"))
 
     for turn in range(4):
         running = writers(log.folder, 3, "on")
@@ -72,7 +81,7 @@ def test_killed_processes_leave_a_log_that_is_good_and_goes_on(tmp_path: Path) -
         stopped = log.verify()
         assert (True, None) == (stopped.ok, stopped.first_bad)
 
-    log.append(Event(None, "", "load", "allowed", "after"))
+    log.append(AuditEvent(None, "", "load", "allowed", "after"))
     found = log.verify()
 
     assert "" == log.trouble
@@ -82,7 +91,7 @@ def test_killed_processes_leave_a_log_that_is_good_and_goes_on(tmp_path: Path) -
 
 
 def test_looking_while_others_write_raises_no_false_alarm(tmp_path: Path) -> None:
-    log = Log(str(tmp_path / "audit"))
+    log = AuditLog(str(tmp_path / "audit"))
     running = writers(log.folder, 2, "on")
 
     seen = [log.verify() for _ in until_written(log, 60)]

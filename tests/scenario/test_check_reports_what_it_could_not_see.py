@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from conftest import Home, Writer
 
 
-def test_a_limit_that_was_reached_is_a_row_of_the_check(tmp_path: Path, home: Home, skill: Writer) -> None:
+def test_a_limit_that_was_reached_is_a_row_of_the_check(
+    tmp_path: Path, home: Home, skill: Writer
+) -> None:
     skill("skills/good")
     skill("skills/" + "deep/" * 70 + "hidden")
 
@@ -23,7 +25,9 @@ def test_a_limit_that_was_reached_is_a_row_of_the_check(tmp_path: Path, home: Ho
     assert [[], ["WK006"]] == [[note.code for note in one.diagnostics] for one in checked]
 
 
-def test_a_name_that_cannot_be_shown_is_a_row_of_the_check(tmp_path: Path, home: Home, skill: Writer) -> None:
+def test_a_name_that_cannot_be_shown_is_a_row_of_the_check(
+    tmp_path: Path, home: Home, skill: Writer
+) -> None:
     skill("skills/good")
     os.mkdir(os.fsencode(tmp_path / "skills") + b"/caf\xe9")
 

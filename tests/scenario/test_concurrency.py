@@ -47,8 +47,8 @@ while not os.path.exists(stop):
                 rows = {row["name"]: row["description"] for row in json.loads(library.listing())["skills"]}
             else:
                 rows = {card.name: card.description for card in library.skills(digests=True) if card.name}
-            if library.warnings:
-                seen["faults"].append(f"warnings: {library.warnings}")
+            if library.context.warnings:
+                seen["faults"].append(f"warnings: {library.context.warnings}")
     except Exception as error:
         seen["faults"].append(repr(error))
         break
@@ -82,7 +82,9 @@ class Stage(NamedTuple):
     def reader(self) -> subprocess.Popen[bytes]:
         """Start one process that lists until it is told to stop."""
         words = [sys.executable, "-c", READER, str(self.root), str(self.counter), str(self.stop)]
-        return subprocess.Popen(words, env=environment(self.env), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return subprocess.Popen(
+            words, env=environment(self.env), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
 
 
 def document(name: str, description: str) -> str:
@@ -149,10 +151,12 @@ def assert_sound(stage: Stage, reports: list[dict[str, object]], tmp_path: Path)
     assert (0, "", fresh.json) == (second.code, second.err, second.json)
     with metier.open(roots=[str(stage.root)], env=stage.env) as library:
         library.skills()
-    assert 0 == library.last_reads
+    assert 0 == library.context.catalogue.last_reads
 
 
-def test_eight_readers_and_an_editor_see_no_error_and_nothing_stale(tmp_path: Path, home: Home) -> None:
+def test_eight_readers_and_an_editor_see_no_error_and_nothing_stale(
+    tmp_path: Path, home: Home
+) -> None:
     stage = staged(tmp_path, home)
     readers = [stage.reader() for _ in range(READERS)]
     version, until = 0, time.monotonic() + SECONDS
@@ -167,7 +171,9 @@ def test_eight_readers_and_an_editor_see_no_error_and_nothing_stale(tmp_path: Pa
     assert [] == list(Path(stage.env["METIER_HOME"]).rglob("*.tmp"))
 
 
-def test_killing_readers_at_any_moment_leaves_an_index_that_is_still_right(tmp_path: Path, home: Home) -> None:
+def test_killing_readers_at_any_moment_leaves_an_index_that_is_still_right(
+    tmp_path: Path, home: Home
+) -> None:
     stage = staged(tmp_path, home)
     readers = [stage.reader() for _ in range(READERS)]
     version, until = 0, time.monotonic() + SECONDS
@@ -188,27 +194,49 @@ def test_killing_readers_at_any_moment_leaves_an_index_that_is_still_right(tmp_p
     assert_sound(stage, [report for report in reports if report["looks"]], tmp_path)
 
 
-def test_many_processes_that_start_at_once_on_an_empty_index_all_answer_alike(tmp_path: Path, home: Home) -> None:
+def test_many_processes_that_start_at_once_on_an_empty_index_all_answer_alike(
+    tmp_path: Path, home: Home
+) -> None:
     stage = staged(tmp_path, home)
     words = [sys.executable, "-m", "metier", "list", "--json", "--root", str(stage.root)]
 
-    started = [subprocess.Popen(words, env=environment(stage.env), stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(READERS)]
+    started = [
+        subprocess.Popen(
+            words, env=environment(stage.env), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        for _ in range(READERS)
+    ]
     answers = [(*process.communicate(timeout=PATIENCE), process.returncode) for process in started]
 
     assert {(answers[0][0], b"", 0)} == set(answers)
     assert SKILLS + 1 == len(json.loads(answers[0][0])["skills"])
 
 
-def test_rules_written_by_many_processes_at_once_leave_a_file_that_can_be_read(tmp_path: Path, home: Home) -> None:
+def test_rules_written_by_many_processes_at_once_leave_a_file_that_can_be_read(
+    tmp_path: Path, home: Home
+) -> None:
     stage = staged(tmp_path, home)
     env = {**stage.env, "METIER_CONFIG": str(tmp_path / "metier.toml")}
     (tmp_path / "metier.toml").touch()
 
     started = [
-        subprocess.Popen([sys.executable, "-m", "metier", "disable", f"skill-{number:03}", "--json", "--root", str(stage.root)],
-                         env=environment(env), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "metier",
+                "disable",
+                f"skill-{number:03}",
+                "--json",
+                "--root",
+                str(stage.root),
+            ],
+            env=environment(env),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         for number in range(READERS)
-    ]  # fmt: skip
+    ]
     answers = [(*process.communicate(timeout=PATIENCE), process.returncode) for process in started]
 
     assert all(code == 0 and err == b"" for _out, err, code in answers), answers

@@ -20,7 +20,9 @@ FEWEST = 30
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
-def test_an_operation_broken_off_at_any_step_loses_nothing(scratch: Path, operation: Operation) -> None:
+def test_an_operation_broken_off_at_any_step_loses_nothing(
+    scratch: Path, operation: Operation
+) -> None:
     found = run(scratch, operation.name, ["SIGKILL", "ENOSPC", "EIO"], "sync")
 
     assert [(), (), ()] == [tally.wrong for tally in found]

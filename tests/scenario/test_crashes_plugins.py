@@ -16,7 +16,7 @@ from fakes.hands import apart, ended_with
 from fakes.kits import Kits
 
 from metier.errors import StoreError
-from metier.mirroring import grounds
+from metier.plugins import mirror_store
 
 if TYPE_CHECKING:
     pass
@@ -47,7 +47,9 @@ def test_whoever_settles_it_may_be_killed_too(scratch: Path, name: str) -> None:
     assert () == found.wrong
 
 
-def test_while_another_process_is_at_it_readers_answer_and_whoever_will_not_wait_is_told(tmp_path: Path) -> None:
+def test_while_another_process_is_at_it_readers_answer_and_whoever_will_not_wait_is_told(
+    tmp_path: Path,
+) -> None:
     kits, held, done = Kits(tmp_path / "world"), os.pipe(), os.pipe()
     with kits.library() as library:
         library.plugin_enable(str(kits.source("kit")), consent=lambda _plan: True)
@@ -55,7 +57,7 @@ def test_while_another_process_is_at_it_readers_answer_and_whoever_will_not_wait
     kits.ship("kit", "alpha", ("one", "one", "theirs"))
 
     def hold() -> None:
-        with kits.library() as library, grounds.alone(library):
+        with kits.library() as library, mirror_store.hold_lock(library.context):
             os.write(held[1], b".")
             os.read(done[0], 1)
 
@@ -63,12 +65,20 @@ def test_while_another_process_is_at_it_readers_answer_and_whoever_will_not_wait
     os.read(held[0], 1)
     codes = []
     with kits.library() as library:
-        for act in (library.plugin_sync, lambda **how: library.plugin_pause("kit", **how), lambda **how: library.plugin_adopt("kit", "alpha", **how),
-                    lambda **how: library.plugin_disable("kit", disable_linked_skills=True, **how)):  # fmt: skip
+        for act in (
+            library.plugin_sync,
+            lambda **how: library.plugin_pause("kit", **how),
+            lambda **how: library.plugin_adopt("kit", "alpha", **how),
+            lambda **how: library.plugin_disable("kit", disable_linked_skills=True, **how),
+        ):
             with pytest.raises(StoreError) as caught:
                 act(blocking=False)
             codes.append(caught.value.code)
-        listed, waiting, version = library.plugins().plugins, library.candidates(), library.version("alpha").version.version
+        listed, waiting, version = (
+            library.plugins().plugins,
+            library.candidates(),
+            library.version("alpha").version.version,
+        )
     os.write(done[1], b".")
     ended = ended_with(child)
     with kits.library() as library:

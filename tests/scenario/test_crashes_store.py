@@ -11,9 +11,9 @@ import pytest
 from fakes.hands import FAULTS, Fault, FaultyHands, apart, ended_with, in_a_child
 
 from metier.errors import StoreError
-from metier.store.changing.disk import Change, Changer, Replace, Switch, state_of
-from metier.store.disk import Store
-from metier.store.hands.disk import OsHands
+from metier.store.io.atomic_change import Changer, Replace, StoreChange, Switch, state_of
+from metier.store.io.disk_calls import OsDiskCalls
+from metier.store.io.tree_store import Store
 
 EDITED = "what a person wrote"
 OLD_LOCK, NEW_LOCK = b"the old lock\n", b"the new lock, longer than the old one\n"
@@ -40,11 +40,11 @@ class Scene(NamedTuple):
     def skills(self) -> Path:
         return self.project / ".agents" / "skills"
 
-    def store(self, hands: FaultyHands | OsHands | None = None) -> Store:
-        return Store(str(self.folder / "data" / "store"), None, hands or OsHands())
+    def store(self, hands: FaultyHands | OsDiskCalls | None = None) -> Store:
+        return Store(str(self.folder / "data" / "store"), None, hands or OsDiskCalls())
 
-    def changer(self, hands: FaultyHands | OsHands | None = None) -> Changer:
-        hands = hands or OsHands()
+    def changer(self, hands: FaultyHands | OsDiskCalls | None = None) -> Changer:
+        hands = hands or OsDiskCalls()
         return Changer(str(self.folder / "data" / "supply"), None, self.store(hands), hands)
 
     def lay_out(self) -> Scene:
@@ -52,20 +52,34 @@ class Scene(NamedTuple):
         write(self.skills / "leaving", SKILL="leaving")
         (self.project / "metier.lock").write_bytes(OLD_LOCK)
         for name in ("coming", "edited"):
-            fresh = write(self.folder / "upstream" / name, SKILL=f"new {name}", notes=EDITED, more__text="more" * 100)
+            fresh = write(
+                self.folder / "upstream" / name,
+                SKILL=f"new {name}",
+                notes=EDITED,
+                more__text="more" * 100,
+            )
             self.store().keep(str(fresh))
         return self
 
-    def planned(self) -> Change:
+    def planned(self) -> StoreChange:
         below, aim = str(self.project), "../../.agents/skills/coming"
-        new = {name: state_of(str(self.folder / "upstream" / name)) for name in ("coming", "edited")}
+        new = {
+            name: state_of(str(self.folder / "upstream" / name)) for name in ("coming", "edited")
+        }
         switches = (
             Switch(str(self.skills / "coming"), below, "", new["coming"]),
-            Switch(str(self.skills / "edited"), below, state_of(str(self.skills / "edited")), new["edited"]),
+            Switch(
+                str(self.skills / "edited"),
+                below,
+                state_of(str(self.skills / "edited")),
+                new["edited"],
+            ),
             Switch(str(self.skills / "leaving"), below, state_of(str(self.skills / "leaving")), ""),
             Switch(str(self.project / ".claude" / "skills" / "coming"), below, "", f"link:{aim}"),
         )
-        return Change(switches, (Replace(str(self.project / "metier.lock"), below, OLD_LOCK, NEW_LOCK),))
+        return StoreChange(
+            switches, (Replace(str(self.project / "metier.lock"), below, OLD_LOCK, NEW_LOCK),)
+        )
 
     def change(self, hands: FaultyHands) -> None:
         """Keep the edits, as an update does, and change everything."""
@@ -81,8 +95,14 @@ class Scene(NamedTuple):
 
     def staged(self) -> list[str]:
         """List what a broken change may have left: staging folders, journals, passing names, folders made for nothing."""
-        names = [path for path in self.folder.rglob("*") if path.name.startswith(".metier-") or path.suffix in {".tmp", ".damaged"}]
-        empty = [path for path in self.project.rglob("*") if path.is_dir() and not any(path.iterdir())]
+        names = [
+            path
+            for path in self.folder.rglob("*")
+            if path.name.startswith(".metier-") or path.suffix in {".tmp", ".damaged"}
+        ]
+        empty = [
+            path for path in self.project.rglob("*") if path.is_dir() and not any(path.iterdir())
+        ]
         return sorted(map(str, [*names, *empty, *self.folder.rglob("journal.json")]))
 
 
@@ -108,12 +128,16 @@ def broken_off(scene: Scene, at: int, fault: Fault, *, exchange: bool) -> None:
         except StoreError:
             pass
         return
-    assert -signal.SIGKILL == in_a_child(lambda: scene.change(FaultyHands(at, "SIGKILL", exchange=exchange)))
+    assert -signal.SIGKILL == in_a_child(
+        lambda: scene.change(FaultyHands(at, "SIGKILL", exchange=exchange))
+    )
 
 
 @pytest.mark.parametrize("exchange", [True, False])
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_change_broken_off_at_any_step_is_whole_old_or_new(tmp_path: Path, fault: Fault, exchange: bool) -> None:
+def test_a_change_broken_off_at_any_step_is_whole_old_or_new(
+    tmp_path: Path, fault: Fault, exchange: bool
+) -> None:
     old, new, edits = ends(tmp_path / "ends")
     steps = steps_of(tmp_path / "count", exchange=exchange)
     wrong = []
@@ -124,7 +148,9 @@ def test_a_change_broken_off_at_any_step_is_whole_old_or_new(tmp_path: Path, fau
         scene.changer().recover()
         store = scene.store()
         whole = scene.state() in {old, new}
-        kept = state_of(str(scene.skills / "edited")) == edits or (store.has(edits) and store.read(edits, "notes") == EDITED.encode())
+        kept = state_of(str(scene.skills / "edited")) == edits or (
+            store.has(edits) and store.read(edits, "notes") == EDITED.encode()
+        )
         readable = all(store.has(digest) for digest in store.digests())
         if not (whole and kept and readable and not scene.staged()):
             wrong.append((at, scene.state(), kept, readable, scene.staged()))
@@ -170,7 +196,11 @@ def test_a_disk_that_stays_full_loses_nothing(tmp_path: Path, exchange: bool) ->
             reported = "undone"
         at_once = scene.state()
         scene.changer().recover()
-        if at_once != scene.state() or at_once != {"done": new, "undone": old}[reported] or scene.staged():
+        if (
+            at_once != scene.state()
+            or at_once != {"done": new, "undone": old}[reported]
+            or scene.staged()
+        ):
             wrong.append((at, reported, at_once, scene.state(), scene.staged()))
 
     assert [] == wrong
@@ -188,7 +218,12 @@ def test_a_change_sweeps_up_after_the_one_before_it_under_the_same_lock(tmp_path
                 changer.apply(scene.planned())
             except StoreError:
                 continue
-            changer.apply(Change((), (Replace(str(lock), str(scene.project), lock.read_bytes(), b"newer still\n"),)))
+            changer.apply(
+                StoreChange(
+                    (),
+                    (Replace(str(lock), str(scene.project), lock.read_bytes(), b"newer still\n"),),
+                )
+            )
         left += scene.staged()
 
     assert [] == left
@@ -203,9 +238,16 @@ def counted_up(folder: Path, number: int, rounds: int) -> None:
         digest = store.keep(str(source))
         with changer.alone():
             places = [str(scene.skills / name) for name in ("coming", "edited")]
-            switches = tuple(Switch(place, str(scene.project), state_of(place), digest) for place in places)
+            switches = tuple(
+                Switch(place, str(scene.project), state_of(place), digest) for place in places
+            )
             data = lock.read_bytes()
-            changer.apply(Change(switches, (Replace(str(lock), str(scene.project), data, data + f"{digest}\n".encode()),)))
+            changer.apply(
+                StoreChange(
+                    switches,
+                    (Replace(str(lock), str(scene.project), data, data + f"{digest}\n".encode()),),
+                )
+            )
 
 
 def test_processes_that_change_the_same_places_at_once_take_turns(tmp_path: Path) -> None:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 import metier
-from metier.routing.disk import KEEP, used
+from metier.find.io.index_folder import MAX_INDEXES, mark_used
 
 if TYPE_CHECKING:
     from conftest import Home, Writer
 
-    from metier.app import Library
+    from metier.library import Library
 
 SOURCE = str(Path(metier.__file__).parent.parent)
 COUNT = 60
@@ -44,8 +44,8 @@ def text(number: int, more: str = "") -> str:
 def opened(home: Home, *roots: Path) -> Library:
     """Open the library with a clock that is an hour ahead of its files: what changed just now is read again on purpose."""
     library = metier.open(roots=[str(root) for root in roots], env=home.env)
-    clock = library.ports.clock_ns
-    library.ports = library.ports._replace(clock_ns=lambda: clock() + HOUR)
+    clock = library.context.ports.clock_ns
+    library.context.ports = library.context.ports._replace(clock_ns=lambda: clock() + HOUR)
     return library
 
 
@@ -68,7 +68,9 @@ def test_the_index_is_there_for_the_next_process(home: Home, root: Path) -> None
     assert ["skill-07"] == found
 
 
-def test_one_changed_skill_is_read_again_and_no_other(home: Home, root: Path, skill: Writer) -> None:
+def test_one_changed_skill_is_read_again_and_no_other(
+    home: Home, root: Path, skill: Writer
+) -> None:
     with opened(home, root) as first:
         first.index()
     skill("skills/skill-07", text=text(7, "Now about zebras."))
@@ -83,7 +85,9 @@ def test_one_changed_skill_is_read_again_and_no_other(home: Home, root: Path, sk
     assert [["skill-07"], [], ["skill-99"], ["skill-07"]] == found
 
 
-def test_built_step_by_step_it_answers_as_built_at_once(home: Home, root: Path, skill: Writer, tmp_path: Path) -> None:
+def test_built_step_by_step_it_answers_as_built_at_once(
+    home: Home, root: Path, skill: Writer, tmp_path: Path
+) -> None:
     for number in range(5):
         skill(f"skills/skill-{number:02}", text=text(number, "Changed."))
         with opened(home, root) as library:
@@ -98,7 +102,9 @@ def test_built_step_by_step_it_answers_as_built_at_once(home: Home, root: Path, 
     assert [pytest.approx(hit.score) for hit in at_once] == [hit.score for hit in stepwise]
 
 
-def test_two_projects_do_not_disturb_each_other(home: Home, root: Path, skill: Writer, tmp_path: Path) -> None:
+def test_two_projects_do_not_disturb_each_other(
+    home: Home, root: Path, skill: Writer, tmp_path: Path
+) -> None:
     skill("others/zebra", description="About zebras.")
     with opened(home, root) as first, opened(home, tmp_path / "others") as second:
         first.index()
@@ -112,30 +118,34 @@ def test_two_projects_do_not_disturb_each_other(home: Home, root: Path, skill: W
 
 def test_indexes_that_nobody_uses_are_let_go_of(tmp_path: Path) -> None:
     now = time.time()
-    for number in range(KEEP + 5):
+    for number in range(MAX_INDEXES + 5):
         folder = tmp_path / "route" / f"{number:02}"
         folder.mkdir(parents=True)
         (folder / "manifest").write_text("x")
         os.utime(folder, (now - 90_000 + number, now - 90_000 + number))
 
-    used(str(tmp_path / "route" / "00"), now)
+    mark_used(str(tmp_path / "route" / "00"), now)
 
     kept = sorted(one.name for one in (tmp_path / "route").iterdir())
-    assert ["00", *(f"{number:02}" for number in range(6, KEEP + 5))] == kept
+    assert ["00", *(f"{number:02}" for number in range(6, MAX_INDEXES + 5))] == kept
 
 
 def test_what_was_used_lately_stays_however_many_there_are(tmp_path: Path) -> None:
-    for number in range(KEEP + 5):
+    for number in range(MAX_INDEXES + 5):
         (tmp_path / "route" / f"{number:02}").mkdir(parents=True)
 
-    used(str(tmp_path / "route" / "00"), time.time())
-    used(str(tmp_path / "nowhere" / "00"), time.time())
+    mark_used(str(tmp_path / "route" / "00"), time.time())
+    mark_used(str(tmp_path / "nowhere" / "00"), time.time())
 
-    assert KEEP + 5 == len(list((tmp_path / "route").iterdir()))
+    assert MAX_INDEXES + 5 == len(list((tmp_path / "route").iterdir()))
 
 
-@pytest.mark.parametrize("damage", ["other version", "cut", "empty", "noise", "manifest gone", "parts gone"])
-def test_an_index_that_is_not_as_it_was_written_is_made_anew_without_a_word(damage: str, home: Home, root: Path) -> None:
+@pytest.mark.parametrize(
+    "damage", ["other version", "cut", "empty", "noise", "manifest gone", "parts gone"]
+)
+def test_an_index_that_is_not_as_it_was_written_is_made_anew_without_a_word(
+    damage: str, home: Home, root: Path
+) -> None:
     with opened(home, root) as first:
         first.index()
     (folder,) = folders(home)
@@ -146,12 +156,16 @@ def test_an_index_that_is_not_as_it_was_written_is_made_anew_without_a_word(dama
         if damage == "other version":
             file.write_bytes(data[:12] + b"\xff" * 8 + data[20:])
         elif damage in {"cut", "empty", "noise"}:
-            file.write_bytes({"cut": data[: len(data) // 2], "empty": b"", "noise": os.urandom(len(data))}[damage])
+            file.write_bytes(
+                {"cut": data[: len(data) // 2], "empty": b"", "noise": os.urandom(len(data))}[
+                    damage
+                ]
+            )
         elif (file.name == "manifest") == (damage == "manifest gone"):
             file.unlink()
 
     with opened(home, root) as library:
-        found, warnings = names(library, "word7word"), library.warnings
+        found, warnings = names(library, "word7word"), library.context.warnings
 
     assert (["skill-07"], []) == (found, warnings)
 
@@ -159,7 +173,7 @@ def test_an_index_that_is_not_as_it_was_written_is_made_anew_without_a_word(dama
 _KILLED = """
 import os, sys
 import metier
-from metier.keeping import disk
+from metier.store.io import safe_files
 steps = int(sys.argv[2])
 real = os.replace
 def replace(*given):
@@ -168,21 +182,29 @@ def replace(*given):
     if steps < 0:
         os.kill(os.getpid(), 9)
     return real(*given)
-os.replace = disk.os.replace = replace
+os.replace = safe_files.os.replace = replace
 with metier.open(roots=[sys.argv[1]]) as library:
     library.index()
 """
 
 
 @pytest.mark.parametrize("steps", range(4))
-def test_a_writer_that_was_killed_leaves_an_index_that_answers(steps: int, home: Home, root: Path, skill: Writer) -> None:
+def test_a_writer_that_was_killed_leaves_an_index_that_answers(
+    steps: int, home: Home, root: Path, skill: Writer
+) -> None:
     with opened(home, root) as first:
         first.index()
     for number in range(10):
         skill(f"skills/skill-{number:02}", text=text(number, "Now about zebras."))
     env = {**home.env, "PYTHONPATH": SOURCE}
 
-    killed = subprocess.run([sys.executable, "-c", _KILLED, str(root), str(steps)], env=env, capture_output=True, timeout=PATIENCE, check=False)
+    killed = subprocess.run(
+        [sys.executable, "-c", _KILLED, str(root), str(steps)],
+        env=env,
+        capture_output=True,
+        timeout=PATIENCE,
+        check=False,
+    )
     with opened(home, root) as library:
         found = [len(library.find("zebras")), names(library, "word50word")]
 
@@ -194,14 +216,19 @@ def test_two_processes_may_index_at_once(home: Home, root: Path) -> None:
     words = [sys.executable, "-m", "metier", "find", "word7word", "--json", "--root", str(root)]
     env = {**home.env, "PYTHONPATH": SOURCE}
 
-    begun = [subprocess.Popen(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _each in range(3)]
+    begun = [
+        subprocess.Popen(words, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _each in range(3)
+    ]
     ended = [(*process.communicate(timeout=PATIENCE), process.returncode) for process in begun]
 
     assert [(b"", 0)] * 3 == [(err, code) for _out, err, code in ended]
     assert all(b'"skill-07"' in out for out, _err, _code in ended)
 
 
-def test_a_folder_in_which_nothing_can_be_written_is_answered_from_memory(home: Home, root: Path, tmp_path: Path) -> None:
+def test_a_folder_in_which_nothing_can_be_written_is_answered_from_memory(
+    home: Home, root: Path, tmp_path: Path
+) -> None:
     (tmp_path / "metier-home").mkdir()
     (tmp_path / "metier-home" / "route").write_text("in the way")
 
@@ -209,4 +236,10 @@ def test_a_folder_in_which_nothing_can_be_written_is_answered_from_memory(home: 
     found = [names(library, "word7word") for _time in range(2)]
 
     assert [["skill-07"], ["skill-07"]] == found
-    assert 1 == len([warning for warning in library.warnings if warning.startswith("the index could not be kept")])
+    assert 1 == len(
+        [
+            warning
+            for warning in library.context.warnings
+            if warning.startswith("the index could not be kept")
+        ]
+    )

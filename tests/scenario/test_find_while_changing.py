@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from metier.app import Library
+    from metier.library import Library
 
 COUNT, ROUNDS, SEARCHERS = 30, 40, 3
 TRIGGER = "triggers: [zebra stripes]\n"
@@ -60,7 +60,7 @@ def together(works: list[Callable[[], None]]) -> list[Exception]:
 @pytest.mark.parametrize("kept", [True, False], ids=["on disk", "in memory"])
 def test_no_search_fails_for_what_another_thread_changes(place: Place, kept: bool) -> None:
     library = place.open()
-    library.data = library.data if kept else None
+    library.context.data = library.context.data if kept else None
     begun, ended, answers = Event(), Event(), list[int]()
 
     def search() -> None:
@@ -82,7 +82,9 @@ def test_no_search_fails_for_what_another_thread_changes(place: Place, kept: boo
 
     assert [] == raised
     assert COUNT - ROUNDS <= min(answers) <= max(answers) <= COUNT
-    assert set() == {hit.path for hit in library.find("zebra", 50)} - {card.path for card in library.skills()}
+    assert set() == {hit.path for hit in library.find("zebra", 50)} - {
+        card.path for card in library.skills()
+    }
 
 
 def test_filters_of_two_threads_do_not_get_into_each_other_s_way(place: Place) -> None:
@@ -94,7 +96,9 @@ def test_filters_of_two_threads_do_not_get_into_each_other_s_way(place: Place) -
     def search(category: str) -> Callable[[], None]:
         def work() -> None:
             for _turn in range(30):
-                found[category].update(hit.category for hit in library.find("zebra", 5, category=category))
+                found[category].update(
+                    hit.category for hit in library.find("zebra", 5, category=category)
+                )
 
         return work
 

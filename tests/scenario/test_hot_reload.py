@@ -17,7 +17,7 @@ from doors.command import environment
 from fakes.listener import PATIENCE, Listener
 
 import metier
-from metier import reading
+from metier.disclose import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from conftest import Home, Writer
 
-    from metier.app import Library
-    from metier.watching import Watcher
+    from metier.discover.watch import Watcher
+    from metier.library import Library
 
 READERS = 4
 VERSIONS = 40
@@ -53,7 +53,9 @@ def listener() -> Listener:
 
 
 @pytest.fixture(params=["notices", "polling"])
-def watcher(request: pytest.FixtureRequest, library: Library, listener: Listener) -> Iterator[Watcher]:
+def watcher(
+    request: pytest.FixtureRequest, library: Library, listener: Listener
+) -> Iterator[Watcher]:
     with library.watch(listener, poll=request.param == "polling") as watcher:
         assert request.param == watcher.mode
         yield watcher
@@ -104,7 +106,9 @@ def test_a_support_file_counts_as_much_as_the_skill_s_own(listener: Listener, ro
 
 
 @pytest.mark.usefixtures("watcher")
-def test_many_files_written_at_once_leave_the_library_with_all_of_them(library: Library, listener: Listener, root: Path, skill: Writer) -> None:
+def test_many_files_written_at_once_leave_the_library_with_all_of_them(
+    library: Library, listener: Listener, root: Path, skill: Writer
+) -> None:
     for number in range(50):
         folder = skill(f"root/group/many-{number}")
         (folder / "references").mkdir()
@@ -118,9 +122,14 @@ def test_many_files_written_at_once_leave_the_library_with_all_of_them(library: 
     assert {f"{root}/group/many-{number}" for number in range(50)} == seen
 
 
-def test_a_root_that_is_made_later_is_seen(tmp_path: Path, home: Home, listener: Listener, skill: Writer) -> None:
+def test_a_root_that_is_made_later_is_seen(
+    tmp_path: Path, home: Home, listener: Listener, skill: Writer
+) -> None:
     root = tmp_path / "not" / "yet"
-    with metier.open(roots=[str(root)], env=home.env) as library, library.watch(listener) as watcher:
+    with (
+        metier.open(roots=[str(root)], env=home.env) as library,
+        library.watch(listener) as watcher,
+    ):
         before = library.skills()
 
         folder = skill("not/yet/alpha")
@@ -133,8 +142,10 @@ def test_a_root_that_is_made_later_is_seen(tmp_path: Path, home: Home, listener:
 
 
 @pytest.mark.usefixtures("watcher")
-def test_a_configuration_that_changes_is_an_event_too(library: Library, listener: Listener, root: Path) -> None:
-    with metier.open(roots=[str(root)], env=library.env, cwd=root.parent) as other:
+def test_a_configuration_that_changes_is_an_event_too(
+    library: Library, listener: Listener, root: Path
+) -> None:
+    with metier.open(roots=[str(root)], env=library.context.env, cwd=root.parent) as other:
         other.disable("alpha")
 
     assert listener.changed(root / "alpha")
@@ -146,7 +157,9 @@ def test_a_configuration_that_changes_is_an_event_too(library: Library, listener
 
 
 @pytest.mark.usefixtures("watcher")
-def test_what_lies_behind_a_link_that_was_made_later_is_heard_of(listener: Listener, root: Path, skill: Writer) -> None:
+def test_what_lies_behind_a_link_that_was_made_later_is_heard_of(
+    listener: Listener, root: Path, skill: Writer
+) -> None:
     target = skill("out/one")
 
     (root / "linked").symlink_to(target)
@@ -157,7 +170,9 @@ def test_what_lies_behind_a_link_that_was_made_later_is_heard_of(listener: Liste
 
 
 @pytest.mark.usefixtures("watcher")
-def test_a_link_that_leads_elsewhere_is_a_change_and_what_is_there_is_heard_of(library: Library, listener: Listener, root: Path, skill: Writer) -> None:
+def test_a_link_that_leads_elsewhere_is_a_change_and_what_is_there_is_heard_of(
+    library: Library, listener: Listener, root: Path, skill: Writer
+) -> None:
     first, second = skill("out/one"), skill("out/two", description="The second.")
     (root / "linked").symlink_to(first)
     assert listener.added(root / "linked")
@@ -171,7 +186,9 @@ def test_a_link_that_leads_elsewhere_is_a_change_and_what_is_there_is_heard_of(l
 
 
 @pytest.mark.usefixtures("watcher")
-def test_a_linked_skill_that_is_removed_and_made_again_goes_and_comes_and_is_heard_of(listener: Listener, root: Path, skill: Writer) -> None:
+def test_a_linked_skill_that_is_removed_and_made_again_goes_and_comes_and_is_heard_of(
+    listener: Listener, root: Path, skill: Writer
+) -> None:
     (root / "linked").symlink_to(skill("out/one"))
     assert listener.added(root / "linked")
 
@@ -183,7 +200,9 @@ def test_a_linked_skill_that_is_removed_and_made_again_goes_and_comes_and_is_hea
     assert listener.changed(root / "linked")
 
 
-def test_a_link_that_led_nowhere_is_heard_of_when_it_leads_somewhere(library: Library, listener: Listener, root: Path, skill: Writer) -> None:
+def test_a_link_that_led_nowhere_is_heard_of_when_it_leads_somewhere(
+    library: Library, listener: Listener, root: Path, skill: Writer
+) -> None:
     (root / "linked").symlink_to(root.parent / "not" / "yet" / "one")
     with library.watch(listener):
         target = skill("not/yet/one")
@@ -199,7 +218,11 @@ def test_a_skill_that_several_links_lead_to_is_heard_of_by_whichever_the_library
         (root / name).symlink_to(skill("out/one"))
     (root / "inner").symlink_to(root / "alpha")
     with library.watch(listener):
-        (listed,) = (card.path for card in library.skills(all=True) if card.path in {f"{root}/{name}" for name in ("zeta", "eta", "theta")})
+        (listed,) = (
+            card.path
+            for card in library.skills(all=True)
+            if card.path in {f"{root}/{name}" for name in ("zeta", "eta", "theta")}
+        )
 
         (root.parent / "out" / "one" / "data.txt").write_text("one")
         assert listener.changed(listed)
@@ -207,7 +230,9 @@ def test_a_skill_that_several_links_lead_to_is_heard_of_by_whichever_the_library
         assert listener.changed(root / "alpha")
 
 
-def test_a_linked_folder_of_skills_is_heard_of_like_any_other(library: Library, listener: Listener, root: Path, skill: Writer) -> None:
+def test_a_linked_folder_of_skills_is_heard_of_like_any_other(
+    library: Library, listener: Listener, root: Path, skill: Writer
+) -> None:
     skill("out/team/one")
     (root / "team").symlink_to(root.parent / "out" / "team")
     with library.watch(listener):
@@ -221,8 +246,12 @@ def test_a_linked_folder_of_skills_is_heard_of_like_any_other(library: Library, 
 
 
 @pytest.mark.usefixtures("watcher")
-@pytest.mark.parametrize("name", ["data.tmp", "notes~", "node_modules/x.js", "__pycache__/x.pyc", ".git/HEAD"])
-def test_a_file_that_is_part_of_the_digest_counts_whatever_it_is_called(name: str, listener: Listener, root: Path) -> None:
+@pytest.mark.parametrize(
+    "name", ["data.tmp", "notes~", "node_modules/x.js", "__pycache__/x.pyc", ".git/HEAD"]
+)
+def test_a_file_that_is_part_of_the_digest_counts_whatever_it_is_called(
+    name: str, listener: Listener, root: Path
+) -> None:
     (root / "alpha" / name).parent.mkdir(exist_ok=True)
 
     (root / "alpha" / name).write_text("x")
@@ -232,7 +261,9 @@ def test_a_file_that_is_part_of_the_digest_counts_whatever_it_is_called(name: st
 
 
 @pytest.mark.usefixtures("watcher")
-def test_no_change_is_lost_to_another_conversation(library: Library, listener: Listener, skill: Writer) -> None:
+def test_no_change_is_lost_to_another_conversation(
+    library: Library, listener: Listener, skill: Writer
+) -> None:
     for number in range(3):
         folder = skill(f"root/new-{number}")
         library.begin_session()
@@ -241,9 +272,11 @@ def test_no_change_is_lost_to_another_conversation(library: Library, listener: L
 
 
 @pytest.mark.usefixtures("watcher")
-def test_no_change_is_lost_to_a_secret_that_was_given(library: Library, listener: Listener, skill: Writer) -> None:
+def test_no_change_is_lost_to_a_secret_that_was_given(
+    library: Library, listener: Listener, skill: Writer
+) -> None:
     folder = skill("root/new")
-    library.forget()
+    library.context.catalogue.forget()
     library.skills()
 
     assert listener.added(folder)
@@ -254,52 +287,64 @@ def test_no_change_is_lost_to_a_secret_that_was_given(library: Library, listener
 
 @pytest.mark.usefixtures("watcher")
 @pytest.mark.parametrize("file", ["SKILL.md", "scripts/run.py"])
-def test_a_changed_skill_loses_its_approval_and_its_place_in_the_session(file: str, library: Library, listener: Listener, root: Path) -> None:
+def test_a_changed_skill_loses_its_approval_and_its_place_in_the_session(
+    file: str, library: Library, listener: Listener, root: Path
+) -> None:
     library.trust("alpha", "approve", reason="read it")
     approved = library.resolve("alpha").state
-    first = reading.load_for_model(library, "alpha")
-    again = reading.load_for_model(library, "alpha")
+    first = read.load_for_model(library.context, "alpha")
+    again = read.load_for_model(library.context, "alpha")
 
     with (root / "alpha" / file).open("a") as opened:
         opened.write("\n# And then something else.\n")
-    listener.until(lambda change: str(root / "alpha") in change.changed and library.resolve("alpha").state == "ask")
+    listener.until(
+        lambda change: (
+            str(root / "alpha") in change.changed and library.resolve("alpha").state == "ask"
+        )
+    )
 
     card = library.resolve("alpha")
     assert ("visible", False, True) == (approved, first.already, again.already)
     assert ("ask", "changed") == (card.state, card.held)
-    assert str(root / "alpha") not in library.session.loaded
+    assert str(root / "alpha") not in library.context.session.loaded
     with pytest.raises(metier.RefusedError):
         library.view("alpha")
 
 
 @pytest.mark.usefixtures("watcher")
-def test_a_skill_loaded_again_after_an_edit_gives_the_new_words(library: Library, listener: Listener, root: Path) -> None:
-    reading.load_for_model(library, "alpha")
+def test_a_skill_loaded_again_after_an_edit_gives_the_new_words(
+    library: Library, listener: Listener, root: Path
+) -> None:
+    read.load_for_model(library.context, "alpha")
 
     rewritten(root / "alpha", "Something new.")
     assert listener.changed(root / "alpha")
-    loaded = reading.load_for_model(library, "alpha")
+    loaded = read.load_for_model(library.context, "alpha")
 
     assert not loaded.already
     assert "Something new." in loaded.text
 
 
 @pytest.mark.usefixtures("watcher")
-def test_loaded_modules_are_dropped_before_anybody_is_told(library: Library, listener: Listener, root: Path) -> None:
+def test_loaded_modules_are_dropped_before_anybody_is_told(
+    library: Library, listener: Listener, root: Path
+) -> None:
     modules = {str(root / "alpha"): "a module", str(root / "beta"): "another"}
 
     def drop(change: metier.Change) -> None:
         for path in (*change.changed, *change.removed):
             modules.pop(path, None)
 
-    library.dropped.append(drop)
+    library.context.on_change.append(drop)
     rewritten(root / "alpha", "Edited.")
     assert listener.changed(root / "alpha")
 
     assert {str(root / "beta"): "another"} == modules
 
 
-def test_the_prompt_keeps_its_beginning_over_an_edit(library: Library, listener: Listener, root: Path) -> None:
+def test_the_prompt_keeps_its_beginning_over_an_edit(
+    library: Library, listener: Listener, root: Path
+) -> None:
     with library.watch(listener):
         before = library.catalogue()
 
@@ -315,7 +360,9 @@ def test_the_prompt_keeps_its_beginning_over_an_edit(library: Library, listener:
 
 
 @pytest.mark.usefixtures("watcher")
-def test_readers_see_one_whole_state_after_another_while_an_editor_writes(library: Library, listener: Listener, root: Path) -> None:
+def test_readers_see_one_whole_state_after_another_while_an_editor_writes(
+    library: Library, listener: Listener, root: Path
+) -> None:
     stop, faults = threading.Event(), list[str]()
     asked: list[Callable[[], object]] = [
         lambda: {card.name for card in library.skills(all=True)},
@@ -330,12 +377,12 @@ def test_readers_see_one_whole_state_after_another_while_an_editor_writes(librar
             looks += 1
             try:
                 names = question()
-                cards = library.contents().cards
+                cards = library.context.catalogue.contents().cards
                 if not {"alpha", "beta", "gamma"} <= set(names):  # type: ignore[call-overload]
                     faults.append(f"incomplete: {names}")
                 if len({card.path for card in cards}) != len(cards):
                     faults.append("a skill twice")
-                library.settle()
+                library.context.settle()
             except Exception as error:  # noqa: BLE001 - whatever it is, it is a fault
                 faults.append(repr(error))
 
@@ -357,15 +404,17 @@ def test_readers_see_one_whole_state_after_another_while_an_editor_writes(librar
     assert gc.isenabled()
 
 
-def test_a_reader_keeps_the_state_it_began_with(library: Library, listener: Listener, root: Path) -> None:
+def test_a_reader_keeps_the_state_it_began_with(
+    library: Library, listener: Listener, root: Path
+) -> None:
     with library.watch(listener):
-        old = library.contents()
+        old = library.context.catalogue.contents()
 
         rewritten(root / "alpha", "Edited.")
         assert listener.changed(root / "alpha")
 
     assert "Edited." not in {card.description for card in old.cards}
-    assert "Edited." in {card.description for card in library.contents().cards}
+    assert "Edited." in {card.description for card in library.context.catalogue.contents().cards}
 
 
 # --- where watching fails, and how it ends
@@ -380,12 +429,17 @@ def test_without_the_package_the_disk_is_polled_and_that_is_said(
         rewritten(root / "alpha", "Edited.")
         assert listener.changed(root / "alpha")
 
-        assert ("polling", "watchfiles is not installed: pip install 'metier[watch]'") == (watcher.mode, watcher.trouble)
-    (warning,) = library.warnings
-    assert warning.startswith("changes are not heard of here (watchfiles is not installed")
+        assert ("polling", "watchfiles is not installed: pip install 'metier[watch]'") == (
+            watcher.mode,
+            watcher.trouble,
+        )
+    (warning,) = library.context.warnings
+    assert warning.startswith("file watching is off (watchfiles is not installed")
 
 
-def test_a_closed_watcher_leaves_nothing_running_and_tells_nobody(library: Library, listener: Listener, root: Path) -> None:
+def test_a_closed_watcher_leaves_nothing_running_and_tells_nobody(
+    library: Library, listener: Listener, root: Path
+) -> None:
     watcher = library.watch(listener)
 
     watcher.close()
@@ -394,21 +448,34 @@ def test_a_closed_watcher_leaves_nothing_running_and_tells_nobody(library: Libra
 
     assert [] == [thread.name for thread in threading.enumerate() if thread.name == "metier-watch"]
     assert listener.told.empty()
-    assert [] == library.dropped
+    assert [] == library.context.on_change
 
 
-def test_a_process_that_forgets_to_close_its_watcher_ends_all_the_same(root: Path, home: Home) -> None:
+def test_a_process_that_forgets_to_close_its_watcher_ends_all_the_same(
+    root: Path, home: Home
+) -> None:
     code = f"import metier; library = metier.open(roots=[{str(root)!r}]); watcher = library.watch(print); print(watcher.mode)"
 
-    done = subprocess.run([sys.executable, "-c", code], env=environment(home.env), capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment(home.env),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
 
     assert (0, "notices\n", "") == (done.returncode, done.stdout, done.stderr)
 
 
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # newer Pythons warn of the very danger that is met here
-def test_a_forked_process_does_without_the_watcher_and_waits_for_nobody(library: Library, listener: Listener, root: Path) -> None:
+@pytest.mark.filterwarnings(
+    "ignore:.*fork:DeprecationWarning"
+)  # newer Pythons warn of the very danger that is met here
+def test_a_forked_process_does_without_the_watcher_and_waits_for_nobody(
+    library: Library, listener: Listener, root: Path
+) -> None:
     def told(change: metier.Change) -> None:
-        with library.alone:  # whoever is told may hold the lock while another thread forks
+        with library.context.lock:  # whoever is told may hold the lock while another thread forks
             listener(change)
             held.set()
             go_on.wait(PATIENCE)
@@ -421,7 +488,13 @@ def test_a_forked_process_does_without_the_watcher_and_waits_for_nobody(library:
     child = os.fork()
     if not child:
         library.reload()
-        state = (watcher.mode, library.dropped, library.closing, gc.isenabled(), len(library.skills()))
+        state = (
+            watcher.mode,
+            library.context.on_change,
+            library.context.closing,
+            gc.isenabled(),
+            len(library.skills()),
+        )
         library.close()
         os._exit(0 if state == ("by hand", [], [], True, 3) else 1)
     _child, status = os.waitpid(child, 0)

@@ -18,7 +18,7 @@ import metier
 if TYPE_CHECKING:
     from conftest import Home
 
-    from metier.app import Library
+    from metier.library import Library
 
 SETTLED = 0.12
 """Seconds after which a stat is beyond doubt; fresher files are read again, which is right but hides what is tested."""
@@ -49,8 +49,14 @@ def document(name: str, description: str = "Does one thing.") -> str:
 def answer(library: Library) -> tuple[object, ...]:
     """Give all that a listing can say."""
     with library:
-        found = library.contents()
-        return found.cards, library.problems(), found.truncated, library.categories(), json.loads(library.listing())
+        found = library.context.catalogue.contents()
+        return (
+            found.cards,
+            library.problems(),
+            found.truncated,
+            library.categories(),
+            json.loads(library.listing()),
+        )
 
 
 @pytest.fixture
@@ -78,7 +84,7 @@ def test_nothing_is_read_when_nothing_has_changed(shelf: Shelf) -> None:
     first, second = shelf.open(), shelf.open()
 
     assert answer(first) == answer(second) == answer(shelf.open("other"))
-    assert (0, 0) == (first.last_reads, second.last_reads)
+    assert (0, 0) == (first.context.catalogue.last_reads, second.context.catalogue.last_reads)
 
 
 # --- every change: the same answer as without an index, and only what changed is read
@@ -97,7 +103,11 @@ def edited_with_size_and_time_restored(root: Path) -> None:
     before = path.stat()
     write(path, document("alpha", "Does two thing."))
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert (before.st_size, before.st_mtime_ns, before.st_ino) == (path.stat().st_size, path.stat().st_mtime_ns, path.stat().st_ino)
+    assert (before.st_size, before.st_mtime_ns, before.st_ino) == (
+        path.stat().st_size,
+        path.stat().st_mtime_ns,
+        path.stat().st_ino,
+    )
 
 
 def edited_with_all_times_in_whole_seconds(root: Path) -> None:
@@ -200,7 +210,9 @@ def spelt_small(root: Path) -> None:
 
 
 def sidecar_added(root: Path) -> None:
-    write(root / "alpha" / "agents" / "openai.yaml", "policy:\n  allow_implicit_invocation: false\n")
+    write(
+        root / "alpha" / "agents" / "openai.yaml", "policy:\n  allow_implicit_invocation: false\n"
+    )
 
 
 def sidecar_added_to_a_folder_that_was_there(root: Path) -> None:
@@ -230,7 +242,10 @@ def manifest_added_beside_another(root: Path) -> None:
 
 
 def manifest_added_to_a_skill_without_folders(root: Path) -> None:
-    write(root / "alpha" / "plugin.json", '{"$schema": "https://agent-plugins.org/x", "name": "single"}')
+    write(
+        root / "alpha" / "plugin.json",
+        '{"$schema": "https://agent-plugins.org/x", "name": "single"}',
+    )
 
 
 def manifest_edited(root: Path) -> None:
@@ -303,23 +318,69 @@ def became_a_link(root: Path) -> None:
 
 
 CHANGES: dict[Callable[[Path], None], int] = {
-    edited: 1, edited_to_the_same_size: 1, edited_with_size_and_time_restored: 1, edited_with_all_times_in_whole_seconds: 1,
-    replaced_by_renaming: 1, touched: 1, made_unwritable: 1, made_executable: 1, added: 1, added_in_a_group: 1, added_in_an_empty_folder: 1,
-    added_inside_a_skill: 1, added_deep_inside_a_skill: 1, added_among_support_files: 0, added_of_a_taken_name: 1, added_flat: 1, deleted: 0,
-    file_deleted: 0, flat_deleted: 0, moved: 1, folder_renamed: 1, group_renamed: 3, two_swapped: 2, two_files_swapped: 2, spelt_small: 1,
-    sidecar_added: 2, sidecar_added_to_a_folder_that_was_there: 2, sidecar_edited: 2, sidecar_removed: 1, sidecar_folder_removed: 1,
-    manifest_added: 3, manifest_added_beside_another: 2, manifest_added_to_a_skill_without_folders: 2, manifest_edited: 2, manifest_removed: 1,
-    manifest_broken: 2, category_edited: 1, category_removed: 0, category_added: 2, link_added: 1, link_added_inside_a_skill_without_folders: 1,
-    repaired: 1, broken: 1, support_file_edited: 0, code_edited: 1, odd_name_added: 0, odd_name_added_inside_a_skill_without_folders: 0,
-    became_a_pipe: 0, became_a_link: 0,
-}  # fmt: skip
+    edited: 1,
+    edited_to_the_same_size: 1,
+    edited_with_size_and_time_restored: 1,
+    edited_with_all_times_in_whole_seconds: 1,
+    replaced_by_renaming: 1,
+    touched: 1,
+    made_unwritable: 1,
+    made_executable: 1,
+    added: 1,
+    added_in_a_group: 1,
+    added_in_an_empty_folder: 1,
+    added_inside_a_skill: 1,
+    added_deep_inside_a_skill: 1,
+    added_among_support_files: 0,
+    added_of_a_taken_name: 1,
+    added_flat: 1,
+    deleted: 0,
+    file_deleted: 0,
+    flat_deleted: 0,
+    moved: 1,
+    folder_renamed: 1,
+    group_renamed: 3,
+    two_swapped: 2,
+    two_files_swapped: 2,
+    spelt_small: 1,
+    sidecar_added: 2,
+    sidecar_added_to_a_folder_that_was_there: 2,
+    sidecar_edited: 2,
+    sidecar_removed: 1,
+    sidecar_folder_removed: 1,
+    manifest_added: 3,
+    manifest_added_beside_another: 2,
+    manifest_added_to_a_skill_without_folders: 2,
+    manifest_edited: 2,
+    manifest_removed: 1,
+    manifest_broken: 2,
+    category_edited: 1,
+    category_removed: 0,
+    category_added: 2,
+    link_added: 1,
+    link_added_inside_a_skill_without_folders: 1,
+    repaired: 1,
+    broken: 1,
+    support_file_edited: 0,
+    code_edited: 1,
+    odd_name_added: 0,
+    odd_name_added_inside_a_skill_without_folders: 0,
+    became_a_pipe: 0,
+    became_a_link: 0,
+}
 """Each change, and how many files at most must be opened for it: the file itself, and those whose meaning it changes."""
 
 
 def _home_of(root: Path) -> Home:
     from conftest import Home
 
-    env = {"HOME": str(root.parent / "home"), "METIER_HOME": str(root.parent / "metier-home"), "PATH": os.environ.get("PATH", os.defpath)}
+    env = {
+        "HOME": str(root.parent / "home"),
+        "METIER_SCAN_MODEL": "off",
+        "METIER_BACKGROUND": "off",
+        "METIER_HOME": str(root.parent / "metier-home"),
+        "PATH": os.environ.get("PATH", os.defpath),
+    }
     return Home(root.parent / "home", env)
 
 
@@ -332,14 +393,16 @@ def test_after_a_change_the_index_tells_what_a_fresh_look_tells_and_reads_no_mor
     warm = shelf.open()
     actual = answer(warm)
     assert answer(shelf.open("at-once")) == actual
-    assert warm.last_reads <= CHANGES[change]
+    assert warm.context.catalogue.last_reads <= CHANGES[change]
 
     # And once more when every stat has settled: now the index alone answers.
     time.sleep(SETTLED)
     answer(shelf.open())
     settled = shelf.open()
     assert answer(shelf.open("later")) == answer(settled)
-    assert settled.last_reads <= (1 if change is edited_with_all_times_in_whole_seconds else 0)
+    assert settled.context.catalogue.last_reads <= (
+        1 if change is edited_with_all_times_in_whole_seconds else 0
+    )
 
 
 def test_a_change_right_after_a_listing_is_never_missed(shelf: Shelf) -> None:
@@ -373,7 +436,7 @@ def test_one_changed_skill_among_many_costs_one_read(tmp_path: Path, home: Home)
     warm = shelf.open()
 
     assert answer(shelf.open("other")) == answer(warm)
-    assert (300, 1) == (cold.last_reads, warm.last_reads)
+    assert (300, 1) == (cold.context.catalogue.last_reads, warm.context.catalogue.last_reads)
 
 
 def test_reload_tells_what_was_added_changed_and_removed(shelf: Shelf) -> None:
@@ -387,7 +450,12 @@ def test_reload_tells_what_was_added_changed_and_removed(shelf: Shelf) -> None:
         again = library.reload()
 
         root = str(shelf.root)
-        assert ((f"{root}/newcomer",), (f"{root}/alpha",), (f"{root}/flat.md",), count - 2) == change
+        assert (
+            (f"{root}/newcomer",),
+            (f"{root}/alpha",),
+            (f"{root}/flat.md",),
+            count - 2,
+        ) == change
         assert ((), (), (), count) == again
         assert "Does something else." == library.resolve("alpha").description
 
@@ -396,23 +464,41 @@ def test_reload_notices_an_edit_that_leaves_the_card_as_it_was(shelf: Shelf) -> 
     with shelf.open() as library:
         library.skills()
         write(shelf.root / "alpha" / "SKILL.md", document("alpha") + "More body.\n")
-        write(shelf.root / "rich" / "agents" / "openai.yaml", "interface:\n  display_name: Richer\n")
+        write(
+            shelf.root / "rich" / "agents" / "openai.yaml", "interface:\n  display_name: Richer\n"
+        )
         write(shelf.root / "flat.md", document("flat") + "More body.\n")
 
         change = library.reload()
 
-        assert (f"{shelf.root}/alpha", f"{shelf.root}/flat.md", f"{shelf.root}/rich") == change.changed
+        assert (
+            f"{shelf.root}/alpha",
+            f"{shelf.root}/flat.md",
+            f"{shelf.root}/rich",
+        ) == change.changed
 
 
 # --- the fingerprint
 
 
-FINGERPRINTED = (edited, edited_with_size_and_time_restored, support_file_edited, added, deleted, moved, sidecar_edited, code_edited, made_executable,
-                 added_among_support_files)  # fmt: skip
+FINGERPRINTED = (
+    edited,
+    edited_with_size_and_time_restored,
+    support_file_edited,
+    added,
+    deleted,
+    moved,
+    sidecar_edited,
+    code_edited,
+    made_executable,
+    added_among_support_files,
+)
 
 
 @pytest.mark.parametrize("change", FINGERPRINTED, ids=lambda change: change.__name__)
-def test_the_fingerprint_changes_with_any_file_of_any_skill(change: Callable[[Path], None], shelf: Shelf) -> None:  # ZE-7
+def test_the_fingerprint_changes_with_any_file_of_any_skill(
+    change: Callable[[Path], None], shelf: Shelf
+) -> None:  # ZE-7
     before = shelf.open().fingerprint()
 
     change(shelf.root)
@@ -421,14 +507,22 @@ def test_the_fingerprint_changes_with_any_file_of_any_skill(change: Callable[[Pa
 
 
 def test_the_fingerprint_is_the_same_for_every_index(shelf: Shelf) -> None:  # ZE-7
-    assert shelf.open().fingerprint() == shelf.open().fingerprint() == shelf.open("other").fingerprint()
+    assert (
+        shelf.open().fingerprint()
+        == shelf.open().fingerprint()
+        == shelf.open("other").fingerprint()
+    )
 
 
 # --- an index that was spoilt
 
 
 def index_files(shelf: Shelf) -> list[Path]:
-    return sorted(path for path in Path(shelf.home.env["METIER_HOME"]).rglob("*") if path.is_file() and not path.name.startswith("state.db"))
+    return sorted(
+        path
+        for path in Path(shelf.home.env["METIER_HOME"]).rglob("*")
+        if path.is_file() and not path.name.startswith("state.db")
+    )
 
 
 SPOILS: dict[str, Callable[[bytes], bytes]] = {
@@ -445,7 +539,9 @@ SPOILS: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("spoil", SPOILS.values(), ids=SPOILS)
-def test_a_spoilt_index_is_made_again_without_a_word(spoil: Callable[[bytes], bytes], shelf: Shelf) -> None:
+def test_a_spoilt_index_is_made_again_without_a_word(
+    spoil: Callable[[bytes], bytes], shelf: Shelf
+) -> None:
     expected = answer(shelf.open("other"))
     for path in index_files(shelf):
         path.write_bytes(spoil(path.read_bytes()))
@@ -456,7 +552,7 @@ def test_a_spoilt_index_is_made_again_without_a_word(spoil: Callable[[bytes], by
     assert expected == answer(shelf.open())
     mended = shelf.open()
     assert expected == answer(mended)
-    assert 0 == mended.last_reads
+    assert 0 == mended.context.catalogue.last_reads
 
 
 def test_each_file_of_the_index_may_be_spoilt_or_missing_by_itself(shelf: Shelf) -> None:
@@ -518,7 +614,9 @@ def test_digests_survive_a_spoilt_book(shelf: Shelf) -> None:
         for name in ("state.db", "state.db-wal", "state.db-shm"):
             (book.parent / name).unlink(missing_ok=True)
         book.write_bytes(text)
-        said = run(shelf.home.env, "list", "--all", "--digests", "--json", "--root", str(shelf.root))
+        said = run(
+            shelf.home.env, "list", "--all", "--digests", "--json", "--root", str(shelf.root)
+        )
         assert (0, "") == (said.code, said.err)
         assert expected == {row["path"]: row["digest"] for row in said.json["skills"]}
 
@@ -541,12 +639,22 @@ def assert_listed_with_one_warning(said: object, shelf: Shelf) -> None:
     assert "cannot write the index" in line
 
 
-@pytest.mark.parametrize("words", [("list", "--json"), ("list", "--all", "--json"), ("list", "--digests", "--json")])
-def test_a_read_only_home_costs_one_warning(words: tuple[str, ...], shelf: Shelf, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "words", [("list", "--json"), ("list", "--all", "--json"), ("list", "--digests", "--json")]
+)
+def test_a_read_only_home_costs_one_warning(
+    words: tuple[str, ...], shelf: Shelf, tmp_path: Path
+) -> None:
     home = tmp_path / "read-only"
     home.mkdir(mode=0o500)
 
-    said = run({**shelf.home.env, "METIER_HOME": str(home)}, *words, "--root", str(shelf.root), powerless=True)
+    said = run(
+        {**shelf.home.env, "METIER_HOME": str(home)},
+        *words,
+        "--root",
+        str(shelf.root),
+        powerless=True,
+    )
 
     assert "Traceback" not in said.err
     assert (0, 1) == (said.code, len(said.err.splitlines()))
@@ -569,17 +677,24 @@ def test_an_index_that_became_read_only_still_answers_and_is_still_right(shelf: 
     assert [] == left_behind(index)
 
 
-def test_a_home_that_is_a_file_costs_one_warning(shelf: Shelf, tmp_path: Path) -> None:
+def test_a_home_that_is_a_file_may_hide_a_block_so_nothing_is_offered(
+    shelf: Shelf, tmp_path: Path
+) -> None:
     home = write(tmp_path / "a-file", "not a folder\n")
 
-    said = run({**shelf.home.env, "METIER_HOME": str(home)}, "list", "--json", "--root", str(shelf.root))
+    said = run(
+        {**shelf.home.env, "METIER_HOME": str(home)}, "list", "--json", "--root", str(shelf.root)
+    )
 
-    assert_listed_with_one_warning(said, shelf)
+    assert (0, []) == (said.code, said.json["skills"])
+    assert "metier trust repair" in said.err
     assert "not a folder\n" == home.read_text()
 
 
 @pytest.mark.parametrize("room", [0, 1, 100, 700])
-def test_a_full_disk_costs_one_warning_and_leaves_nothing_half_written(room: int, shelf: Shelf, tmp_path: Path) -> None:
+def test_a_full_disk_costs_one_warning_and_leaves_nothing_half_written(
+    room: int, shelf: Shelf, tmp_path: Path
+) -> None:
     home = tmp_path / "full"
     env = {**shelf.home.env, "METIER_HOME": str(home)}
 

@@ -16,8 +16,13 @@ EXPECTED = {"changed", "busy", "not-found", "store", "not-in-store", "refused"}
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_eight_processes_at_once_leave_a_whole_project_and_every_edit(tmp_path: Path, seed: int) -> None:
+def test_eight_processes_at_once_leave_a_whole_project_and_every_edit(
+    tmp_path: Path, seed: int
+) -> None:
     crowd = Crowd(tmp_path / "crowd")
+    # So that who edits first finds something, however slow the others are.
+    with crowd.library() as library:
+        library.add(f"git+file://{crowd.source}", all=True)
 
     said = crowded(crowd, PROCESSES, seed, OPERATIONS)
 

@@ -14,7 +14,7 @@ import pytest
 from doors.command import Answer
 from doors.upstream import DANGEROUS, LINES, Upstream, text_of
 
-from metier import cli
+from metier.cli import main
 
 if TYPE_CHECKING:
     from conftest import Home
@@ -28,20 +28,47 @@ PRESS = "press@printers"
 class Studio:
     """A marketplace for Claude and one for Codex, each in a repository with one plugin, and a project."""
 
-    def __init__(self, home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self,
+        home: Home,
+        tmp_path: Path,
+        capsys: pytest.CaptureFixture[str],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
         """Publish the first versions."""
         self.capsys, self.project = capsys, tmp_path / "project"
         (self.project / ".git").mkdir(parents=True)
         self.repositories = {name: Upstream(tmp_path / name) for name in ("brand-kit", "press")}
-        self._publish("brand-kit", ".claude-plugin/marketplace.json", {
-            "name": "studio", "owner": {"name": "Ada"},
-            "plugins": [{"name": "brand-kit", "source": "./plugins/brand-kit", "description": "Colours and type."}],
-        })  # fmt: skip
-        self._publish("press", ".agents/plugins/marketplace.json", {
-            "name": "printers", "interface": {"displayName": "Printers"},
-            "plugins": [{"name": "press", "source": {"source": "local", "path": "./plugins/press"},
-                         "policy": {"installation": "AVAILABLE", "authentication": "ON_USE"}}],
-        })  # fmt: skip
+        self._publish(
+            "brand-kit",
+            ".claude-plugin/marketplace.json",
+            {
+                "name": "studio",
+                "owner": {"name": "Ada"},
+                "plugins": [
+                    {
+                        "name": "brand-kit",
+                        "source": "./plugins/brand-kit",
+                        "description": "Colours and type.",
+                    }
+                ],
+            },
+        )
+        self._publish(
+            "press",
+            ".agents/plugins/marketplace.json",
+            {
+                "name": "printers",
+                "interface": {"displayName": "Printers"},
+                "plugins": [
+                    {
+                        "name": "press",
+                        "source": {"source": "local", "path": "./plugins/press"},
+                        "policy": {"installation": "AVAILABLE", "authentication": "ON_USE"},
+                    }
+                ],
+            },
+        )
         self.release("brand-kit", "1.0.0", palette=text_of("palette"), type=text_of("type"))
         self.release("press", "1.0.0", proof=text_of("proof"))
         for name in home.env:
@@ -53,9 +80,16 @@ class Studio:
     def release(self, plugin: str, version: str, **skills: str) -> str:
         """Commit a version of a plugin."""
         where = ".claude-plugin" if plugin == "brand-kit" else ".codex-plugin"
-        manifest = {"name": plugin, "version": version, "description": "Has skills.", "skills": "./skills/"}
+        manifest = {
+            "name": plugin,
+            "version": version,
+            "description": "Has skills.",
+            "skills": "./skills/",
+        }
         files = {f"plugins/{plugin}/skills/{name}/SKILL.md": text for name, text in skills.items()}
-        return self.repositories[plugin].commit({f"plugins/{plugin}/{where}/plugin.json": json.dumps(manifest), **files})
+        return self.repositories[plugin].commit(
+            {f"plugins/{plugin}/{where}/plugin.json": json.dumps(manifest), **files}
+        )
 
     def file(self, name: str) -> Path:
         """Give the SKILL.md that agents read."""
@@ -69,7 +103,7 @@ class Studio:
 
     def __call__(self, *words: str) -> Answer:
         """Give a command."""
-        code = cli.main([*words, "-C", str(self.project)])
+        code = main.main([*words, "-C", str(self.project)])
         return Answer(code, *self.capsys.readouterr())
 
     def json(self, *words: str) -> dict[str, Any]:
@@ -80,7 +114,11 @@ class Studio:
 
     def stands(self) -> list[tuple[str, str]]:
         """Give the status of both plugins, and the version that is installed."""
-        return [(one["status"], one["installed_version"]) for one in self.json("plugin", "list")["plugins"] if one["scope"]]
+        return [
+            (one["status"], one["installed_version"])
+            for one in self.json("plugin", "list")["plugins"]
+            if one["scope"]
+        ]
 
     def waiting(self) -> dict[str, dict[str, Any]]:
         """Give what waits for a person, by skill."""
@@ -88,10 +126,14 @@ class Studio:
 
 
 @pytest.fixture
-def studio(home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Studio:
+def studio(
+    home: Home, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Studio:
     made = Studio(home, tmp_path, capsys, monkeypatch)
     for plugin in ("brand-kit", "press"):
-        answer = made("plugin", "enable", made.repositories[plugin].url, "--plugin", plugin, "--yes")
+        answer = made(
+            "plugin", "enable", made.repositories[plugin].url, "--plugin", plugin, "--yes"
+        )
         assert (0, "") == (answer.code, answer.err), answer
     return made
 
@@ -117,12 +159,19 @@ def a_clean_release(studio: Studio) -> dict[str, Any]:
     studio.release("press", "1.1.0", proof=newer("proof", CLEAN))
     synced = studio("plugin", "sync")
     return {
-        "code": synced.code, "by itself": [studio.file(name).read_text() for name in NAMES],
-        "waits": {name: one["merge_mode"] for name, one in studio.waiting().items()}, "pending": studio.stands(),
-        "shown": [line for line in studio("review", "show", "palette").out.splitlines() if line.startswith(("+N", "+T", "+M"))],
+        "code": synced.code,
+        "by itself": [studio.file(name).read_text() for name in NAMES],
+        "waits": {name: one["merge_mode"] for name, one in studio.waiting().items()},
+        "pending": studio.stands(),
+        "shown": [
+            line
+            for line in studio("review", "show", "palette").out.splitlines()
+            if line.startswith(("+N", "+T", "+M"))
+        ],
         "accepted": [studio("review", "accept", name, "--yes").code for name in NAMES],
-        "merged": [studio.file(name).read_text() for name in NAMES], "then": studio.stands(),
-    }  # fmt: skip
+        "merged": [studio.file(name).read_text() for name in NAMES],
+        "then": studio.stands(),
+    }
 
 
 def a_conflicting_release(studio: Studio) -> dict[str, Any]:
@@ -136,12 +185,18 @@ def a_conflicting_release(studio: Studio) -> dict[str, Any]:
     lines = laid.read_text().splitlines(keepends=True)
     kept = [line for line in lines if not line.startswith((*MARKS, "Line 3 ", MINE))]
     laid.write_text("".join(kept).replace("Their line 3 ", "Our line 3 "))
-    settled = studio("review", "accept", "palette", "--yes"), studio("review", "accept", "proof", "--ours", "--yes")
+    settled = (
+        studio("review", "accept", "palette", "--yes"),
+        studio("review", "accept", "proof", "--ours", "--yes"),
+    )
     return {
-        "conflicts": conflicts, "too early": (too_early.code, "is not merged yet" in too_early.err),
-        "marks": [line[:7] for line in lines if line.startswith(MARKS)], "settled": [one.code for one in settled],
-        "merged": [studio.file(name).read_text() for name in NAMES], "then": studio.stands(),
-    }  # fmt: skip
+        "conflicts": conflicts,
+        "too early": (too_early.code, "is not merged yet" in too_early.err),
+        "marks": [line[:7] for line in lines if line.startswith(MARKS)],
+        "settled": [one.code for one in settled],
+        "merged": [studio.file(name).read_text() for name in NAMES],
+        "then": studio.stands(),
+    }
 
 
 def a_malicious_release(studio: Studio) -> dict[str, Any]:
@@ -155,9 +210,15 @@ def a_malicious_release(studio: Studio) -> dict[str, Any]:
     resumed = studio("plugin", "resume", PRESS).code, studio.stands()[1][0]
     no = studio("review", "reject", "proof", "--reason", "it sends keys away", "--yes")
     return {
-        "held": held, "findings": "credentials" in shown.out, "let in": [one.code == 0 for one in tried], "kept": studio.file("proof").read_text(),
-        "paused": paused, "resumed": resumed, "turned down": no.code, "then": (studio.waiting(), studio.stands()),
-    }  # fmt: skip
+        "held": held,
+        "findings": "credentials" in shown.out,
+        "let in": [one.code == 0 for one in tried],
+        "kept": studio.file("proof").read_text(),
+        "paused": paused,
+        "resumed": resumed,
+        "turned down": no.code,
+        "then": (studio.waiting(), studio.stands()),
+    }
 
 
 def adopting(studio: Studio) -> dict[str, Any]:
@@ -167,33 +228,60 @@ def adopting(studio: Studio) -> dict[str, Any]:
     synced = studio("plugin", "sync")
     versions = studio.json("history", "proof")["versions"]
     return {
-        "codes": (adopted.code, synced.code), "then": (studio.waiting(), studio.stands()[1][0]), "kept": studio.file("proof").read_text(),
+        "codes": (adopted.code, synced.code),
+        "then": (studio.waiting(), studio.stands()[1][0]),
+        "kept": studio.file("proof").read_text(),
         "versions": [one["version"] for one in versions],
-    }  # fmt: skip
+    }
 
 
-def test_two_plugins_are_mirrored_and_edits_live_through_all_that_they_release(studio: Studio) -> None:
-    formats = sorted(one["format"] for one in studio.json("plugin", "list")["plugins"] if one["scope"])
+def test_two_plugins_are_mirrored_and_edits_live_through_all_that_they_release(
+    studio: Studio,
+) -> None:
+    formats = sorted(
+        one["format"] for one in studio.json("plugin", "list")["plugins"] if one["scope"]
+    )
     for name in NAMES:
         studio.edit(name)
 
     clean, conflicting, malicious, adopted = (
-        step(studio) for step in (a_clean_release, a_conflicting_release, a_malicious_release, adopting)
+        step(studio)
+        for step in (a_clean_release, a_conflicting_release, a_malicious_release, adopting)
     )
 
     both = [newer("palette", CLEAN, ("Line 3 ", "Our line 3 ")), newer("proof", CLEAN, OWN)]
     assert ["claude", "codex"] == formats
     assert {
-        "code": 0, "by itself": [newer(name, OWN) for name in NAMES], "waits": dict.fromkeys(NAMES, "three_way"),
-        "pending": [("update_pending", "1.1.0")] * 2, "shown": ["+Newer line 18 of the instructions."], "accepted": [0, 0],
-        "merged": [newer(name, OWN, CLEAN) for name in NAMES], "then": [("synced", "1.1.0")] * 2,
-    } == clean  # fmt: skip
+        "code": 0,
+        "by itself": [newer(name, OWN) for name in NAMES],
+        "waits": dict.fromkeys(NAMES, "three_way"),
+        "pending": [("update_pending", "1.1.0")] * 2,
+        "shown": ["+Newer line 18 of the instructions."],
+        "accepted": [0, 0],
+        "merged": [newer(name, OWN, CLEAN) for name in NAMES],
+        "then": [("synced", "1.1.0")] * 2,
+    } == clean
     assert {
-        "conflicts": {name: ["SKILL.md"] for name in NAMES}, "too early": (1, True), "marks": list(MARKS), "settled": [0, 0], "merged": both,
+        "conflicts": {name: ["SKILL.md"] for name in NAMES},
+        "too early": (1, True),
+        "marks": list(MARKS),
+        "settled": [0, 0],
+        "merged": both,
         "then": [("synced", "1.2.0")] * 2,
-    } == conflicting  # fmt: skip
+    } == conflicting
     assert {
-        "held": {"proof": "dangerous"}, "findings": True, "let in": [False, False], "kept": both[1], "paused": (0, "paused"),
-        "resumed": (0, "update_pending"), "turned down": 0, "then": ({}, [("synced", "1.2.0"), ("synced", "1.3.0")]),
-    } == malicious  # fmt: skip
-    assert {"codes": (0, 0), "then": ({}, "adopted"), "kept": both[1], "versions": ["v0004", "v0003", "v0002", "v0001"]} == adopted
+        "held": {"proof": "dangerous"},
+        "findings": True,
+        "let in": [False, False],
+        "kept": both[1],
+        "paused": (0, "paused"),
+        "resumed": (0, "update_pending"),
+        "turned down": 0,
+        "then": ({}, [("synced", "1.2.0"), ("synced", "1.3.0")]),
+    } == malicious
+    assert {
+        "codes": (0, 0),
+        "then": ({}, "adopted"),
+        "kept": both[1],
+        "versions": ["v0004", "v0003", "v0002", "v0001"],
+    } == adopted

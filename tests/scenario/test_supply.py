@@ -22,7 +22,13 @@ MINE = "My line 3 "
 @pytest.fixture
 def upstream(tmp_path: Path) -> Upstream:
     made = Upstream(tmp_path / "upstream")
-    made.commit({"skills/pdf/SKILL.md": ORIGINAL, "skills/pdf/scripts/fill.sh": "echo filled\n", "skills/ocr/SKILL.md": text_of("ocr")})
+    made.commit(
+        {
+            "skills/pdf/SKILL.md": ORIGINAL,
+            "skills/pdf/scripts/fill.sh": "echo filled\n",
+            "skills/ocr/SKILL.md": text_of("ocr"),
+        }
+    )
     return made
 
 
@@ -35,7 +41,9 @@ def states(project: Project) -> dict[str, str]:
     return {one["name"]: one["state"] for one in project("outdated", "--json").json["skills"]}
 
 
-def test_edits_survive_everything_that_happens_to_a_skill(project: Project, upstream: Upstream) -> None:  # decision 14
+def test_edits_survive_everything_that_happens_to_a_skill(
+    project: Project, upstream: Upstream
+) -> None:  # MT-14
     added = project("add", upstream.url, "--skill", "pdf", "--to", "claude-code", "--yes")
     fresh = states(project)
     project.edit("pdf", "Line 3 ", MINE)
@@ -85,20 +93,31 @@ def test_a_conflict_is_settled_by_hand(project: Project, upstream: Upstream) -> 
     assert (0, "nothing to do\n") == project("update", "--yes")[:2]
 
 
-def test_a_colleague_gets_the_same_bytes_from_the_lock(project: Project, upstream: Upstream, tmp_path: Path, home: Home) -> None:
+def test_a_colleague_gets_the_same_bytes_from_the_lock(
+    project: Project, upstream: Upstream, tmp_path: Path, home: Home
+) -> None:
     project("add", upstream.url, "--all", "--yes")
     upstream.commit({"skills/pdf/SKILL.md": text_of("pdf", UPSTREAM_3)})
-    colleague = Project(home._replace(env={**home.env, "METIER_HOME": str(tmp_path / "theirs")}), tmp_path / "clone")
+    colleague = Project(
+        home._replace(env={**home.env, "METIER_HOME": str(tmp_path / "theirs")}), tmp_path / "clone"
+    )
     shutil.copy(project.folder / "metier.lock", colleague.folder / "metier.lock")
 
     synced = colleague("sync", "--frozen")
 
     assert (0, "") == (synced.code, synced.err)
-    assert (ORIGINAL, text_of("ocr")) == (colleague.file("pdf").read_text(), colleague.file("ocr").read_text())
-    assert (project.folder / "metier.lock").read_bytes() == (colleague.folder / "metier.lock").read_bytes()
+    assert (ORIGINAL, text_of("ocr")) == (
+        colleague.file("pdf").read_text(),
+        colleague.file("ocr").read_text(),
+    )
+    assert (project.folder / "metier.lock").read_bytes() == (
+        colleague.folder / "metier.lock"
+    ).read_bytes()
 
 
-def test_after_it_was_removed_nothing_of_it_is_left_and_it_can_come_back(project: Project, upstream: Upstream) -> None:
+def test_after_it_was_removed_nothing_of_it_is_left_and_it_can_come_back(
+    project: Project, upstream: Upstream
+) -> None:
     project("add", upstream.url, "--skill", "pdf", "--to", "claude-code", "--yes")
 
     removed = project("remove", "pdf", "--yes")

@@ -19,9 +19,9 @@ import pytest
 from doors.command import PATIENCE, Answer, environment, run
 
 import metier
-from metier import cli
-from metier.cli import stage, tour_
-from metier.discover import env as host
+from metier.cli import main
+from metier.cli.commands import tour
+from metier.discover.io import packages
 from metier.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def test_the_tour_tells_the_story_of_every_example(ground: Ground) -> None:
     assert (0, "") == (answer.code, answer.err)
     for expected in (
         "project is now trusted: ",
-        "1 checked, 0 with faults: all good",
+        "1 skill checked, all passed",
         "project/.agents/skills/meeting-minutes/SKILL.md:3:14: SK021",
         "project/.agents/skills/api-changelog/SKILL.md:6:2: SK020",
         "hint: ",
@@ -86,7 +86,10 @@ def test_the_tour_tells_the_story_of_every_example(ground: Ground) -> None:
 
 
 def test_every_example_skill_is_shown(ground: Ground) -> None:
-    names = {path.parent.name for path in EXAMPLES.rglob("SKILL.md")} - {"palette"} | {"word-count", "brand-kit:palette"}
+    names = {path.parent.name for path in EXAMPLES.rglob("SKILL.md")} - {"palette"} | {
+        "word-count",
+        "brand-kit:palette",
+    }
 
     listed = story(ground.tour("--json").json, "Everything there is")["skills"]
 
@@ -102,9 +105,14 @@ def test_the_tour_ends_with_the_next_command_to_type(ground: Ground, skill: Writ
     assert "Next: metier list --all" == second
 
 
-def test_the_tour_begins_with_what_this_machine_has_and_what_is_wrong_with_it(ground: Ground, skill: Writer) -> None:
+def test_the_tour_begins_with_what_this_machine_has_and_what_is_wrong_with_it(
+    ground: Ground, skill: Writer
+) -> None:
     skill("home/.agents/skills/pdf")
-    skill("home/.agents/skills/notes", text="---\nname: notes\ndescription: Two things: this and that.\n---\nDo it.\n")
+    skill(
+        "home/.agents/skills/notes",
+        text="---\nname: notes\ndescription: Two things: this and that.\n---\nDo it.\n",
+    )
     skill("work/.agents/skills/torn", text="---\nname: torn\nno closing fence\n")
 
     out = ground.tour().out
@@ -112,7 +120,24 @@ def test_the_tour_begins_with_what_this_machine_has_and_what_is_wrong_with_it(gr
     machine = out.partition("Bundled examples")[0]
     assert "Skills: 3 in 2 folders; 1 project, 2 user; 1 invalid, 2 visible." in machine
     assert "~/.agents/skills/notes/SKILL.md:3:14: SK021" in machine
-    assert f"{ground.cwd}/.agents/skills/torn/SKILL.md:1:1: SK011" in machine
+    assert ".agents/skills/torn/SKILL.md:1:1: SK011" in machine
+
+
+def test_what_is_yours_comes_with_the_commands_that_are_worth_trying(
+    ground: Ground, skill: Writer
+) -> None:
+    skill("home/.agents/skills/pdf")
+    skill("home/.claude/skills/pdf")
+    skill("work/.agents/skills/waits")
+    skill("home/.agents/skills/torn", text="---\nname: torn\nno closing fence\n")
+
+    yours = ground.tour().out.partition("Bundled examples")[0]
+
+    tried = [
+        line.split("  ")[1] for line in yours.partition("Try on them:\n")[2].splitlines() if line
+    ]
+    assert ["metier list", "metier prompt", "metier why pdf", "metier trust project ."] == tried[:4]
+    assert ["metier check ~/.agents/skills/torn"] == tried[4:]
 
 
 def test_the_tour_names_the_agents_that_are_installed(ground: Ground, skill: Writer) -> None:
@@ -124,7 +149,9 @@ def test_the_tour_names_the_agents_that_are_installed(ground: Ground, skill: Wri
 
 
 @pytest.mark.parametrize("words", [(), ("--json",)])
-def test_the_tour_leaves_nothing_behind(words: tuple[str, ...], ground: Ground, skill: Writer) -> None:
+def test_the_tour_leaves_nothing_behind(
+    words: tuple[str, ...], ground: Ground, skill: Writer
+) -> None:
     skill("home/.agents/skills/pdf")
     before = ground.now()
 
@@ -141,7 +168,9 @@ def test_an_interrupted_tour_leaves_nothing_behind(number: int, code: int, groun
     reading, writing = os.pipe()
     fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
     env = environment({**ground.env, "PYTHONUNBUFFERED": "1"})
-    process = subprocess.Popen(TOUR, env=env, cwd=ground.cwd, stdout=writing, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        TOUR, env=env, cwd=ground.cwd, stdout=writing, stderr=subprocess.DEVNULL
+    )
     os.close(writing)
     with os.fdopen(reading, "rb") as output, process:
         staged = _waited_for(ground.temporary)
@@ -178,7 +207,7 @@ def test_a_reader_who_leaves_early_ends_the_tour_without_a_trace(ground: Ground)
 
 def test_the_tour_needs_no_network(capsys: pytest.CaptureFixture[str]) -> None:
     # Sockets are off in every test: a connection would raise here.
-    code = cli.main(["tour"])
+    code = main.main(["tour"])
 
     assert 0 == code
     assert "Bundled examples" in capsys.readouterr().out
@@ -188,11 +217,14 @@ def test_a_piped_tour_is_plain_text(ground: Ground) -> None:
     assert "\x1b" not in ground.tour(TERM="xterm-256color").out
 
 
-@pytest.mark.parametrize(("surroundings", "coloured"), [
-    ({"TERM": "xterm-256color"}, True),
-    ({"TERM": "dumb"}, False),
-    ({"TERM": "xterm-256color", "NO_COLOR": "1"}, False),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("surroundings", "coloured"),
+    [
+        ({"TERM": "xterm-256color"}, True),
+        ({"TERM": "dumb"}, False),
+        ({"TERM": "xterm-256color", "NO_COLOR": "1"}, False),
+    ],
+)
 def test_on_a_terminal_the_tour_is_coloured_where_the_terminal_can(
     surroundings: dict[str, str], coloured: bool, ground: Ground
 ) -> None:
@@ -203,18 +235,51 @@ def test_on_a_terminal_the_tour_is_coloured_where_the_terminal_can(
 
 
 def test_no_temporary_path_is_ever_shown(ground: Ground) -> None:
-    shown = [_on_a_terminal({**ground.env, "TERM": "dumb"}, ground.cwd), ground.tour().out, ground.tour("--json").out]
+    shown = [
+        _on_a_terminal({**ground.env, "TERM": "dumb"}, ground.cwd),
+        ground.tour().out,
+        ground.tour("--json").out,
+    ]
 
     assert [False] * 3 == ["metier-" in text.replace("metier-home", "") for text in shown]
-    assert ["shadowed by …" in shown[0], False] == [True, "shadowed by /" in shown[0]]
+    assert "shadowed by /" not in shown[0]
 
 
-def _on_a_terminal(env: dict[str, str], cwd: Path) -> str:
+@pytest.mark.parametrize(
+    ("typed", "words", "waits", "last"),
+    [
+        ("\n" * len(tour.TOUR_STEPS), (), len(tour.TOUR_STEPS), "What its script would be allowed"),
+        ("\n\nq\n", (), 3, "Everything there is"),
+        ("", ("--yes",), 0, "What its script would be allowed"),
+    ],
+)
+def test_on_a_terminal_the_tour_waits_between_two_steps(
+    typed: str, words: tuple[str, ...], waits: int, last: str, ground: Ground
+) -> None:
+    env = {**ground.env, "TERM": "dumb"}
+
+    shown = _on_a_terminal(env, ground.cwd, *words, typed=typed)
+
+    titles = [step.title for step in tour.TOUR_STEPS if f"\n{step.title}\r\n" in shown]
+    assert (waits, last) == (shown.count("-- Enter: step "), titles[-1])
+    assert "Next: metier new my-first-skill" in shown
+
+
+def _on_a_terminal(env: dict[str, str], cwd: Path, *words: str, typed: str | None = None) -> str:
     """Run the tour on a terminal of 80 columns, and give what it shows."""
     outside, inside = pty.openpty()
     termios.tcsetwinsize(inside, (24, 80))
-    process = subprocess.Popen(TOUR, env=environment(env), cwd=cwd, stdout=inside, stderr=inside)
+    stdin = subprocess.DEVNULL if typed is None else inside
+    process = subprocess.Popen(
+        [*TOUR, *words],
+        env=environment(env),
+        cwd=cwd,
+        stdin=stdin,
+        stdout=inside,
+        stderr=inside,
+    )
     os.close(inside)
+    os.write(outside, (typed or "").encode())
     shown = b""
     with process:
         try:
@@ -234,7 +299,9 @@ def test_a_home_that_does_not_exist_is_not_made(ground: Ground, tmp_path: Path) 
     assert not (tmp_path / "gone").exists()
 
 
-def test_a_faulty_configuration_is_told_and_the_examples_follow(ground: Ground, tmp_path: Path) -> None:
+def test_a_faulty_configuration_is_told_and_the_examples_follow(
+    ground: Ground, tmp_path: Path
+) -> None:
     config = tmp_path / "metier.toml"
     config.write_text("skils = 1\n")
 
@@ -242,7 +309,7 @@ def test_a_faulty_configuration_is_told_and_the_examples_follow(ground: Ground, 
 
     assert 0 == answer.code
     assert "unknown key 'skils'" in answer.out
-    assert "1 checked, 0 with faults: all good" in answer.out
+    assert "1 skill checked, all passed" in answer.out
     assert "Next: metier doctor" == answer.out.splitlines()[-1]
 
 
@@ -256,12 +323,19 @@ def test_no_room_for_a_temporary_folder_is_a_clear_error(ground: Ground) -> None
 
 
 def test_what_the_user_has_set_does_not_reach_the_stage(ground: Ground) -> None:
-    theirs = {"MAILER_TOKEN": "of-the-user", "METIER_AGENT": "codex", "CLAUDE_CONFIG_DIR": "/nowhere"}
+    theirs = {
+        "MAILER_TOKEN": "of-the-user",
+        "METIER_AGENT": "codex",
+        "CLAUDE_CONFIG_DIR": "/nowhere",
+    }
 
     document = ground.tour("--json", **theirs).json
 
     assert ["MAILER_TOKEN"] == story(document, "One that is not ready")["missing"]["env"]
-    assert "~/.claude/skills/release-notes" == story(document, "The same question for Claude Code")["chosen"]
+    assert (
+        "~/.claude/skills/release-notes"
+        == story(document, "The same question for Claude Code")["chosen"]
+    )
 
 
 def test_the_document_holds_the_same_facts(ground: Ground) -> None:
@@ -270,22 +344,35 @@ def test_the_document_holds_the_same_facts(ground: Ground) -> None:
     document = json.loads(answer.out)
     assert (0, "") == (answer.code, answer.err)
     assert ["machine", "examples", "next"] == list(document)
-    assert [step.title for step in tour_.STEPS] == [told["title"] for told in document["examples"]]
-    assert [0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] == [told["exit"] for told in document["examples"]]
-    assert (True, "project") == (document["examples"][0]["answer"]["trusted"], document["examples"][0]["answer"]["project"])
+    assert [step.title for step in tour.TOUR_STEPS] == [
+        told["title"] for told in document["examples"]
+    ]
+    assert [0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] == [
+        told["exit"] for told in document["examples"]
+    ]
+    assert (True, "project") == (
+        document["examples"][0]["answer"]["trusted"],
+        document["examples"][0]["answer"]["project"],
+    )
     assert "project/.agents/skills/release-notes" == story(document, "A shadowed one")["chosen"]
-    assert "project/.agents/skills/csv-report" == story(document, "The one that fits")["hits"][0]["path"]
-    assert "project/.agents/skills/release-notes" == story(document, "The same question for Gemini CLI")["chosen"]
+    assert (
+        "project/.agents/skills/csv-report"
+        == story(document, "The one that fits")["hits"][0]["path"]
+    )
+    assert (
+        "project/.agents/skills/release-notes"
+        == story(document, "The same question for Gemini CLI")["chosen"]
+    )
 
 
 def test_the_installed_package_is_asked_for_examples_before_the_repository(tmp_path: Path) -> None:
     package, beside = tmp_path / "site" / "metier", tmp_path / "examples" / "skills"
     beside.mkdir(parents=True)
     package.mkdir(parents=True)
-    from_source = stage.examples(str(package))
+    from_source = tour.find_examples(str(package))
     (package / "examples" / "skills").mkdir(parents=True)
 
-    from_package = stage.examples(str(package))
+    from_package = tour.find_examples(str(package))
 
     assert str(beside) == from_source
     assert str(package / "examples" / "skills") == from_package
@@ -293,23 +380,29 @@ def test_the_installed_package_is_asked_for_examples_before_the_repository(tmp_p
 
 def test_missing_examples_are_a_clear_error(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="examples are not there"):
-        stage.examples(str(tmp_path / "site" / "metier"))
+        tour.find_examples(str(tmp_path / "site" / "metier"))
 
 
 def test_the_package_ships_the_examples_where_the_tour_looks() -> None:
-    build = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]
+    build = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["hatch"]["build"][
+        "targets"
+    ]
 
     assert {"examples/skills": "metier/examples/skills"} == build["wheel"]["force-include"]
-    assert "examples" in build["sdist"]["include"]
+    assert "/examples" in build["sdist"]["include"]
     package = Path(metier.__file__).parent
-    shipped = package / "examples" / "skills"  # in an installed metier; in a checkout the repository's own are found
-    assert str(shipped if shipped.is_dir() else EXAMPLES) == stage.examples(str(package))
+    shipped = (
+        package / "examples" / "skills"
+    )  # in an installed metier; in a checkout the repository's own are found
+    assert str(shipped if shipped.is_dir() else EXAMPLES) == tour.find_examples(str(package))
 
 
 def test_an_installed_metier_does_not_offer_its_examples_as_skills(tmp_path: Path) -> None:
-    files = [path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*") if path.is_file()]
+    files = [
+        path.relative_to(EXAMPLES).as_posix() for path in EXAMPLES.rglob("*") if path.is_file()
+    ]
     record = tmp_path / "metier-0.1.0.dist-info" / "RECORD"
     record.parent.mkdir()
     record.write_text("".join(f"metier/examples/skills/{file},sha256=x,1\n" for file in files))
 
-    assert [] == host.shipped_skills(str(tmp_path), host.records(str(tmp_path)))
+    assert [] == packages.shipped_skills(str(tmp_path), packages.records(str(tmp_path)))

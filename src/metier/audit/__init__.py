@@ -1,1 +1,1 @@
-"""Who decided what and when: one line for each event, chained by hashes, with secrets taken out (pure, and the file)."""
+"""Who decided what and when: one line for each event, chained by hashes, with secrets taken out."""

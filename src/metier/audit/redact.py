@@ -1,9 +1,10 @@
-"""Takes secrets out of values before they are written down. What is taken out is named, never shown.
+"""Takes secrets out of values before they are written down. What is taken out is named, never
+shown.
 
-Two ways to know a secret: by its own form (a key with a known beginning), or by the name it is given to
-(`password=…`, `"api_key": …`). Too much is taken out rather than too little: a log outlives the secret's owner.
-Every pattern begins at a fixed word and either always succeeds from there or looks a bounded way ahead, so the work is
-linear in the length of the text.
+Two ways to know a secret: by its own form (a key with a known beginning), or by the name it is
+given to (`password=…`, `"api_key": …`). Too much is taken out rather than too little: a log
+outlives the secret's owner. Every pattern begins at a fixed word and either always succeeds from
+there or looks a bounded way ahead, so the work is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -14,16 +15,17 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-DEPTH = 16
+MAX_DEPTH = 16
 """Values nested deeper than this are left out, whatever they hold."""
-NODES = 5_000
+MAX_NODES = 5_000
 """So are all values after this many: a list that holds itself has no end."""
-TEXT_CHARS = 16_384
+MAX_TEXT_CHARACTERS = 16_384
 """A longer text is cut: only its beginning is looked at, and kept."""
-ALL_CHARS = 262_144
+MAX_ALL_CHARACTERS = 262_144
 """The same for all texts of one value together."""
-EDGE = 512
-"""What is dropped before a cut: a secret that was cut in two may be too short there to be known as one."""
+EDGE_CHARACTERS = 512
+"""What is dropped before a cut: a secret that was cut in two may be too short there to be known as
+one."""
 LARGEST_INT = 1 << 64
 
 _ALONE = r"(?<![A-Za-z0-9])"
@@ -38,19 +40,25 @@ _VALUE = r"""(?!\\{0,4}["']?\[redacted)(?:\\{0,4}"[^"\n]*"?|\\{0,4}'[^'\n]*'?|[^
 _SCHEME = r"(?:(?:basic|bearer|token|digest|apikey|negotiate)[ \t]{1,4})?"
 
 
-class Pattern(NamedTuple):
-    """A secret's form: how it is called, what is taken out and, before that, what is kept (in any case of letters)."""
+class SecretPattern(NamedTuple):
+    """A secret's form: how it is called, what is taken out and, before that, what is kept (in any
+    case of letters).
+    """
 
     name: str
     hints: str
-    """Words of which the text, in small letters, must hold one; without any, the pattern is not even compiled."""
+    """Words of which the text, in small letters, must hold one; without any, the pattern is not
+    even compiled."""
     taken: str
     kept: str = ""
 
     def within(self, text: str) -> str:
         """Give the text without what this pattern finds."""
-        # Atomic: once what is kept has been read, it is not read in another way for the sake of what follows.
-        pattern = re.compile((f"(?P<kept>(?>(?i:{self.kept})))" if self.kept else "") + self.taken, re.ASCII)
+        # Atomic: once what is kept has been read, it is not read in another way for the sake of
+        # what follows.
+        pattern = re.compile(
+            (f"(?P<kept>(?>(?i:{self.kept})))" if self.kept else "") + self.taken, re.ASCII
+        )
         mark = f"[redacted: {self.name}]"
         return pattern.sub(rf"\g<kept>{mark}" if self.kept else mark, text)
 
@@ -58,51 +66,55 @@ class Pattern(NamedTuple):
 _NAME_HINTS = "pass pwd secret token credential key"
 # CO-28: the patterns, each with the name that stands in place of what it finds.
 PATTERNS = (
-    Pattern("private-key", "begin",
+    SecretPattern("private-key", "begin",
             r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]{0,60}-----|\Z)"),
-    Pattern("age-key", "age-secret", r"AGE-SECRET-KEY-1[0-9A-Z]{20,}"),
-    Pattern("url-login", "://", r"(?<=://)(?:[^\s/:@]{0,256}:[^\s/]{1,512}|[^\s/:@]{20,256})(?=@)"),
-    Pattern("aws-key", "akia asia abia acca agpa aida aipa anpa anva aroa",
+    SecretPattern("age-key", "age-secret", r"AGE-SECRET-KEY-1[0-9A-Z]{20,}"),
+    SecretPattern("url-login", "://", r"(?<=://)(?:[^\s/:@]{0,256}:[^\s/]{1,512}|[^\s/:@]{20,256})(?=@)"),
+    SecretPattern("aws-key", "akia asia abia acca agpa aida aipa anpa anva aroa",
             _ALONE + r"(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AIPA|ANPA|ANVA|AROA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
-    Pattern("github-token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}"),
-    Pattern("gitlab-token", "gl", r"gl(?:pat|ptt|dt|rt|ft|soat|cbt|agent|imt|oas)-[A-Za-z0-9_.-]{16,}"),
-    Pattern("slack-token", "xox xapp-", r"xox[abceoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}"),
-    Pattern("slack-webhook", "hooks.slack", r"(?<=hooks\.slack\.com/)(?:services|workflows|triggers)/[A-Za-z0-9/_+-]{10,}"),
-    Pattern("stripe-key", "_live_ _test_ whsec_", r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{16,}"),
-    Pattern("model-key", "sk-", _ALONE + r"sk-(?=[A-Za-z0-9_-]{0,80}\d)[A-Za-z0-9_-]{16,}"),
-    Pattern("google-key", "aiza ya29 gocspx", r"AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,}"),
-    Pattern("npm-token", "npm_", r"npm_[A-Za-z0-9]{30,}"),
-    Pattern("pypi-token", "pypi-", r"pypi-AgE[A-Za-z0-9_-]{16,}"),
-    Pattern("huggingface-token", "hf_", _ALONE + r"hf_[A-Za-z0-9]{20,}"),
-    Pattern("digitalocean-token", "_v1_", r"do[opr]_v1_[0-9a-f]{40,}"),
-    Pattern("vault-token", "hv", _ALONE + r"hv[sbr]\.[A-Za-z0-9_-]{20,}"),
-    Pattern("sendgrid-key", "sg.", _ALONE + r"SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,}"),
-    Pattern("shopify-token", "shp", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32,}"),
-    Pattern("telegram-token", ":", r"(?<!\d)\d{8,10}:[A-Za-z0-9_-]{34,}"),
-    Pattern("discord-webhook", "discord", r"discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{5,25}/[A-Za-z0-9_-]{20,}"),
-    Pattern("discord-token", ".", _ALONE + r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}"),
-    Pattern("jwt", "eyj", _ALONE + r"eyJ[A-Za-z0-9_-]{8,400}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"),
-    Pattern("authorization", "authorization", r"""(?!\[redacted)[^\s"']+""", rf"""authorization{_IS}["'\\]{{0,4}}{_SCHEME}"""),
-    Pattern("bearer", "bearer", r"[A-Za-z0-9._~+/=-]{8,}", r"\bbearer[ \t]{1,4}"),
-    Pattern("login", "-u", r"""[^\s:"']{1,128}:[^\s"']+""", r"""(?<!\S)(?:-u|--user|--proxy-user)[ =]{1,2}["']?"""),
-    Pattern("secret", _NAME_HINTS, _VALUE, rf"(?:{_NAMES})[A-Za-z0-9_-]{{0,32}}{_IS}"),
-    Pattern("secret", _NAME_HINTS, "(?!-)" + _VALUE, rf"(?<!\S)--?(?:[a-z]{{1,16}}-){{0,2}}(?:{_NAMES})[ \t]{{1,4}}"),
+    SecretPattern("github-token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", r"gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}"),
+    SecretPattern("gitlab-token", "gl", r"gl(?:pat|ptt|dt|rt|ft|soat|cbt|agent|imt|oas)-[A-Za-z0-9_.-]{16,}"),
+    SecretPattern("slack-token", "xox xapp-", r"xox[abceoprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,}"),
+    SecretPattern("slack-webhook", "hooks.slack", r"(?<=hooks\.slack\.com/)(?:services|workflows|triggers)/[A-Za-z0-9/_+-]{10,}"),
+    SecretPattern("stripe-key", "_live_ _test_ whsec_", r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}|whsec_[A-Za-z0-9+/=]{16,}"),
+    SecretPattern("model-key", "sk-", _ALONE + r"sk-(?=[A-Za-z0-9_-]{0,80}\d)[A-Za-z0-9_-]{16,}"),
+    SecretPattern("google-key", "aiza ya29 gocspx", r"AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,}|GOCSPX-[A-Za-z0-9_-]{20,}"),
+    SecretPattern("npm-token", "npm_", r"npm_[A-Za-z0-9]{30,}"),
+    SecretPattern("pypi-token", "pypi-", r"pypi-AgE[A-Za-z0-9_-]{16,}"),
+    SecretPattern("huggingface-token", "hf_", _ALONE + r"hf_[A-Za-z0-9]{20,}"),
+    SecretPattern("digitalocean-token", "_v1_", r"do[opr]_v1_[0-9a-f]{40,}"),
+    SecretPattern("vault-token", "hv", _ALONE + r"hv[sbr]\.[A-Za-z0-9_-]{20,}"),
+    SecretPattern("sendgrid-key", "sg.", _ALONE + r"SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,}"),
+    SecretPattern("shopify-token", "shp", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32,}"),
+    SecretPattern("telegram-token", ":", r"(?<!\d)\d{8,10}:[A-Za-z0-9_-]{34,}"),
+    SecretPattern("discord-webhook", "discord", r"discord(?:app)?\.com/api/(?:v\d{1,2}/)?webhooks/\d{5,25}/[A-Za-z0-9_-]{20,}"),
+    SecretPattern("discord-token", ".", _ALONE + r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}"),
+    SecretPattern("jwt", "eyj", _ALONE + r"eyJ[A-Za-z0-9_-]{8,400}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?"),
+    SecretPattern("authorization", "authorization", r"""(?!\[redacted)[^\s"']+""", rf"""authorization{_IS}["'\\]{{0,4}}{_SCHEME}"""),
+    SecretPattern("bearer", "bearer", r"[A-Za-z0-9._~+/=-]{8,}", r"\bbearer[ \t]{1,4}"),
+    SecretPattern("login", "-u", r"""[^\s:"']{1,128}:[^\s"']+""", r"""(?<!\S)(?:-u|--user|--proxy-user)[ =]{1,2}["']?"""),
+    SecretPattern("secret", _NAME_HINTS, _VALUE, rf"(?:{_NAMES})[A-Za-z0-9_-]{{0,32}}{_IS}"),
+    SecretPattern("secret", _NAME_HINTS, "(?!-)" + _VALUE, rf"(?<!\S)--?(?:[a-z]{{1,16}}-){{0,2}}(?:{_NAMES})[ \t]{{1,4}}"),
 )  # fmt: skip
 
 _HINTED = tuple((pattern, tuple(pattern.hints.split())) for pattern in PATTERNS)
 """With their hints taken apart once: every text of every event passes here."""
 
-_BEFORE, _AFTER = r"(?:^|[^A-Za-z0-9]|(?<=[a-z0-9])(?=[A-Z]))", r"s?(?:$|[^A-Za-z0-9]|(?=[A-Z]))"
+_BEFORE = r"(?:^|[^A-Za-z0-9]|(?<=[a-z0-9])(?=[A-Z]))"
+_AFTER = r"s?(?:$|[^A-Za-z0-9]|(?=[A-Z]))"
 _NAMED = rf"{_BEFORE}(?i:{_NAMES}|authorization|cookie|bearer){_AFTER}"
-"""A name in a mapping that says its value is a secret: `db_password`, `clientSecret`, `X-Api-Key`."""
+"""A name in a mapping that says its value is a secret: `db_password`, `clientSecret`,
+`X-Api-Key`."""
 
 
-def redacted(value: object) -> object:
-    """Give the same value with every secret replaced by `[redacted: what it was]`; made of what JSON can hold."""
-    return _walk(value, 0, [NODES, ALL_CHARS])
+def redact(value: object) -> object:
+    """Give the same value with every secret replaced by `[redacted: what it was]`; made of what
+    JSON can hold.
+    """
+    return _walk(value, 0, [MAX_NODES, MAX_ALL_CHARACTERS])
 
 
-def redacted_text(text: str) -> str:
+def redact_text(text: str) -> str:
     """Give the same text without the secrets it holds."""
     low = text.lower()
     for pattern, hints in _HINTED:
@@ -120,13 +132,16 @@ def is_secret_name(name: str) -> bool:
 
 def _walk(value: object, depth: int, left: list[int]) -> object:
     left[0] -= 1
-    if depth > DEPTH or left[0] < 0:
+    if depth > MAX_DEPTH or left[0] < 0:
         return "[left out]"
     if isinstance(value, dict):
         return _mapping(value, depth, left)
     if isinstance(value, (list, tuple, set, frozenset)):
         # One more than the budget shows that there was more; the rest need not be looked at.
-        return [_walk(one, depth + 1, left) for one, _count in zip(value, range(max(left[0], 0) + 1), strict=False)]
+        return [
+            _walk(one, depth + 1, left)
+            for one, _count in zip(value, range(max(left[0], 0) + 1), strict=False)
+        ]
     return _leaf(value, left)
 
 
@@ -142,16 +157,25 @@ def _mapping(value: Mapping[object, object], depth: int, left: list[int]) -> dic
 
 def _named(name: str, value: object, depth: int, left: list[int]) -> object:
     """Give the value that stands under a name; nothing of it where the name says it is a secret."""
-    if not is_secret_name(name) or value is None or isinstance(value, bool) or (isinstance(value, (str, list, dict)) and not value):
+    if (
+        not is_secret_name(name)
+        or value is None
+        or isinstance(value, bool)
+        or (isinstance(value, (str, list, dict)) and not value)
+    ):
         return _walk(value, depth + 1, left)
     left[0] -= 1
     return "[redacted: secret]"
 
 
 def _text(text: str, left: list[int]) -> str:
-    most = min(TEXT_CHARS, max(left[1], 0))
+    most = min(MAX_TEXT_CHARACTERS, max(left[1], 0))
     left[1] -= len(text)
-    return redacted_text(text) if len(text) <= most else redacted_text(text[:most])[:-EDGE] + "…"
+    return (
+        redact_text(text)
+        if len(text) <= most
+        else redact_text(text[:most])[:-EDGE_CHARACTERS] + "…"
+    )
 
 
 def _leaf(value: object, left: list[int]) -> object:
@@ -165,5 +189,5 @@ def _leaf(value: object, left: list[int]) -> object:
         # JSON has no word for what is not finite.
         return value if abs(value) < float("inf") else f"[{value}]"
     if isinstance(value, (bytes, bytearray)):
-        return _text(bytes(value[:TEXT_CHARS]).decode("utf-8", "backslashreplace"), left)
+        return _text(bytes(value[:MAX_TEXT_CHARACTERS]).decode("utf-8", "backslashreplace"), left)
     return f"[{type(value).__name__}]"

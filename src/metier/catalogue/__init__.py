@@ -1,1 +1,1 @@
-"""Stage 5: what was read, remembered with the stats that prove it still true."""
+"""2 · What was found, remembered with the stats that prove it still true, and queryable."""

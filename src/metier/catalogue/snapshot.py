@@ -1,10 +1,11 @@
 """What one walk learnt, as bytes, and back. Pure.
 
-The layout is private to one version of metier on one version of Python, and says so in its file name. Two files
-that share a token: the watch list (paths and the stats they had), which is all that a warm start decodes, and the
-rest; with them a view for each way of asking, which holds the finished cards. A file whose stat was taken so soon after
-its change that a second change could hide behind the same stat is written with a stat that never matches, so the next
-start reads it again: the racy-timestamp rule.
+The layout is private to one version of metier on one version of Python, and says so in its file
+name. Two files that share a token: the watch list (paths and the stats they had), which is all that
+a warm start decodes, and the rest; with them a view for each way of asking, which holds the
+finished cards. A file whose stat was taken so soon after its change that a second change could hide
+behind the same stat is written with a stat that never matches, so the next start reads it again:
+the racy-timestamp rule.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ from __future__ import annotations
 import marshal
 from zlib import crc32
 
-from metier.light import TYPE_CHECKING, NamedTuple
+from metier.discover.model import keys_in, plain_rest, survey_from
+from metier.fast import TYPE_CHECKING, NamedTuple
 from metier.model import NO_KEY, Card, Diagnostic, Problem
-from metier.survey import keys_in, plain_rest, survey_from
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from metier.discover.model import Survey
     from metier.model import Key
-    from metier.survey import Survey
 
-FORMAT = "2"
+FORMAT = "5"
 """Raise it whenever anything stored here changes its meaning."""
 
 RACY_NS = 100_000_000
@@ -35,7 +36,8 @@ WATCH, REST, VIEW, TEXT = b".W", b".R", b".V", b".T"
 """What a file holds, so that one in another's place is never taken for it."""
 _TOKEN = 16
 _START = len(_MAGIC) + 2
-_HEAD = _START + _TOKEN + 8
+HEAD = _START + _TOKEN + 8
+"""How many bytes come before the content."""
 
 
 class Watch(NamedTuple):
@@ -44,13 +46,15 @@ class Watch(NamedTuple):
     token: bytes
     """Names this very snapshot: whatever was derived from it carries the token."""
     paths: list[bytes]
-    """Below the root, which is itself `.`: shorter to keep and quicker to stat, and as bytes quicker still."""
+    """Below the root, which is itself `.`: shorter to keep and quicker to stat, and as bytes
+    quicker still."""
     keys: bytes
     settled: bool
-    """False when something no stat can tell must be looked at again, such as a link that led nowhere."""
+    """False when something no stat can tell must be looked at again, such as a link that led
+    nowhere."""
 
 
-class View(NamedTuple):
+class ResolvedView(NamedTuple):
     """The finished answer for one way of asking, and what it was derived from."""
 
     facts: dict[tuple[str, str], bool | str]
@@ -67,20 +71,30 @@ def encode(survey: Survey, root: str, token: bytes, started_ns: int) -> tuple[by
     keys = _sure_keys(known.keys, started_ns)
     settled = not any(problem.code == "WK004" for problem in survey.problems)
     start = len(root) + 1
-    paths = "\0".join([path[start:] or "." for path in known.keys]).encode("utf-8", "surrogateescape")
+    paths = "\0".join([path[start:] or "." for path in known.keys]).encode(
+        "utf-8", "surrogateescape"
+    )
     return sealed((paths, keys, settled), token, WATCH), sealed(plain_rest(survey), token, REST)
 
 
 def keys_of(watch: Watch, root: str) -> dict[str, Key]:
     """Give every path that a snapshot depends on, with the stat it had."""
     paths = (path.decode("utf-8", "surrogateescape") for path in watch.paths)
-    return dict(zip((root if path == "." else f"{root}/{path}" for path in paths), keys_in(watch.keys), strict=True))
+    return dict(
+        zip(
+            (root if path == "." else f"{root}/{path}" for path in paths),
+            keys_in(watch.keys),
+            strict=True,
+        )
+    )
 
 
 def watch_of(data: bytes | None) -> Watch | None:
-    """Read a watch list; `None` when the bytes are not one."""
+    """Read a watch list; `None` when the bytes are not one, or name nothing by which a change would
+    be seen.
+    """
     found = opened(data, WATCH)
-    if found is None:
+    if found is None or not found[1][0]:
         return None
     token, (paths, keys, settled) = found
     return Watch(token, paths.split(b"\0"), keys, settled)
@@ -94,21 +108,35 @@ def survey_of(data: bytes | None, root: str, watch: Watch) -> Survey | None:
     return survey_from(found[1], keys_of(watch, root))
 
 
-def encode_view(view: View, token: bytes) -> bytes:
+def encode_view(view: ResolvedView, token: bytes) -> bytes:
     """Write a view down, under the token of all it was derived from."""
     rows = [tuple(card) if not card.diagnostics else _plain_card(card) for card in view.cards]
-    problems, truncated = ([tuple(problem) for problem in some] for some in (view.problems, view.truncated))
-    return sealed((list(view.facts.items()), rows, problems, truncated, view.categories), token, VIEW)
+    problems = list(map(tuple, view.problems))
+    truncated = list(map(tuple, view.truncated))
+    return sealed(
+        (list(view.facts.items()), rows, problems, truncated, view.categories), token, VIEW
+    )
 
 
-def view_of(data: bytes | None, token: bytes) -> View | None:
+def view_of(data: bytes | None, token: bytes) -> ResolvedView | None:
     """Read a view; `None` when it was derived from something else."""
     found = opened(data, VIEW)
     if found is None or found[0] != token:
         return None
     facts, rows, problems, truncated, categories = found[1]
-    cards = [Card(*row) if not row[11] else _card(row) for row in rows]
-    return View(dict(facts), cards, [Problem(*row) for row in problems], [Problem(*row) for row in truncated], categories)
+    cards = [
+        card._replace(diagnostics=tuple(Diagnostic(*note) for note in card.diagnostics))
+        if card.diagnostics
+        else card
+        for card in map(Card._make, rows)
+    ]
+    return ResolvedView(
+        dict(facts),
+        cards,
+        [Problem(*row) for row in problems],
+        [Problem(*row) for row in truncated],
+        categories,
+    )
 
 
 def unchanged(watch: Watch, keys: bytes | None) -> bool:
@@ -123,13 +151,23 @@ def sealed(value: Any, token: bytes, kind: bytes = TEXT) -> bytes:
 
 
 def opened(data: bytes | None, kind: bytes = TEXT) -> tuple[bytes, Any] | None:
-    """Give token and content, or `None` when the checksum is wrong. Only checked bytes reach `marshal`."""
-    if data is None or not data.startswith(_MAGIC + kind) or len(data) < _HEAD:
+    """Give token and content, or `None` when the checksum is wrong. Only checked bytes reach
+    `marshal`.
+    """
+    token = token_of(data, kind)
+    if data is None or token is None:
         return None
-    body = memoryview(data)[_HEAD:]
-    if crc32(body).to_bytes(8, "little") != data[_HEAD - 8 : _HEAD]:
+    body = memoryview(data)[HEAD:]
+    if crc32(body).to_bytes(8, "little") != data[HEAD - 8 : HEAD]:
         return None
-    return data[_START : _START + _TOKEN], marshal.loads(body)
+    return token, marshal.loads(body)
+
+
+def token_of(data: bytes | None, kind: bytes = TEXT) -> bytes | None:
+    """Give the token at the head of a snapshot, of which no more than that need be read."""
+    if data is None or not data.startswith(_MAGIC + kind) or len(data) < HEAD:
+        return None
+    return data[_START : _START + _TOKEN]
 
 
 def _sure_keys(keys: dict[str, Key], started_ns: int) -> bytes:
@@ -139,7 +177,9 @@ def _sure_keys(keys: dict[str, Key], started_ns: int) -> bytes:
     if max(max(numbers[1::4], default=0), max(numbers[2::4], default=0)) < started_ns - COARSE_NS:
         return joined
     times = zip(keys.values(), numbers[1::4], numbers[2::4], strict=True)
-    return b"".join(key if _is_sure(changed, touched, started_ns) else NO_KEY for key, changed, touched in times)
+    return b"".join(
+        key if _is_sure(changed, touched, started_ns) else NO_KEY for key, changed, touched in times
+    )
 
 
 def _is_sure(changed: int, touched: int, started_ns: int) -> bool:
@@ -148,8 +188,5 @@ def _is_sure(changed: int, touched: int, started_ns: int) -> bool:
 
 
 def _plain_card(card: Card) -> tuple[Any, ...]:
-    return (*card[:11], tuple(tuple(note) for note in card.diagnostics), *card[12:])
-
-
-def _card(row: tuple[Any, ...]) -> Card:
-    return Card._make((*row[:11], tuple(Diagnostic(*note) for note in row[11]), *row[12:]))
+    notes: Any = tuple(map(tuple, card.diagnostics))
+    return tuple(card._replace(diagnostics=notes))

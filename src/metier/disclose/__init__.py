@@ -1,1 +1,1 @@
-"""Stage 6: what each level of a skill shows, and in which JSON."""
+"""7 · Card → body → file → prompt, counted in tokens: what a model is given, and in which words."""

@@ -1,30 +1,24 @@
-"""A long text page by page: the cursor names the whole content, so a page of something else is never taken for the next (CX-59).
-
-Pure. Offsets and sizes are bytes of UTF-8; no page begins or ends inside a character.
-"""
+"""Cuts a text into pages, and names places in it with cursors that hold for that text alone. Pure."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from metier.disclose.tokens import estimate
-from metier.errors import IntegrityError, RefusedError, UsageError
-from metier.light import TYPE_CHECKING, NamedTuple
-
-try:
-    from _blake2 import blake2b  # what hashlib would give, without loading OpenSSL for it
-except ImportError:
-    from hashlib import blake2b
+from metier.errors import IntegrityError, UsageError
+from metier.fast import NamedTuple, blake2b
+from metier.standard.plain_text import estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
 
 PAGE_BYTES = 512 * 1024
 RESOURCE_BYTES = 1024 * 1024
 """The longest resource that is taken from a provider."""
 HANDLE_BYTES = 2_048
 """The longest name of a package or a resource, and the longest cursor."""
-STALE = "cursor is stale; restart from the first page"
+STALE_CURSOR = "cursor is stale; restart from the first page"
 
 _CURSOR = re.compile(r"([0-9a-f]{16}):(0|[1-9][0-9]{0,17})")
 
@@ -48,24 +42,23 @@ class Page(NamedTuple):
     level: str = ""
 
 
-def page(content: str | bytes, cursor: str = "", size: int = PAGE_BYTES, count: Callable[[str], int] = estimate) -> Page:
+def page(
+    content: str,
+    cursor: str = "",
+    size: int = PAGE_BYTES,
+    count: Callable[[str], int] = estimate,
+) -> Page:
     """Give the page that a cursor asks for; the first one when it is empty."""
-    data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else _checked(content)
+    data = content.encode("utf-8", "surrogatepass")
     mark = fingerprint(data)
     start = place_in(cursor, mark, len(data))
     if _is_inside(data, start):
-        raise malformed(cursor)
+        raise malformed_cursor(cursor)
     end = _end(data, start, max(size, 4))  # no character is longer
     text = data[start:end].decode("utf-8", "surrogatepass")
-    return Page(text, cursor_at(mark, end) if end < len(data) else "", start, len(data), count(text))
-
-
-def _checked(data: bytes) -> bytes:
-    try:
-        data.decode()
-    except UnicodeDecodeError as error:
-        raise RefusedError("it is not UTF-8 text, and has no pages", code="binary", hint="ask for its size and type") from error
-    return data
+    return Page(
+        text, cursor_at(mark, end) if end < len(data) else "", start, len(data), count(text)
+    )
 
 
 def fingerprint(data: bytes) -> int:
@@ -83,20 +76,20 @@ def place_in(cursor: str, mark: int, total: int) -> int:
     if not cursor:
         return 0
     found = _CURSOR.fullmatch(cursor)
-    if found is None:
-        raise malformed(cursor)
-    if int(found[1], 16) != mark:
-        raise IntegrityError(STALE, code="stale-cursor", hint="ask without a cursor")
-    offset = int(found[2])
-    if offset >= total:
-        raise malformed(cursor)
-    return offset
+    if found and int(found[1], 16) != mark:
+        raise IntegrityError(STALE_CURSOR, code="stale-cursor", hint="ask without a cursor")
+    if not found or int(found[2]) >= total:
+        raise malformed_cursor(cursor)
+    return int(found[2])
 
 
-def malformed(cursor: str) -> UsageError:
+def malformed_cursor(cursor: str) -> UsageError:
     """Say that a cursor is none of ours."""
     shown = "".join(char if char.isprintable() else "?" for char in cursor[:40])
-    return UsageError(f"'{shown}' is not a cursor", hint="give the cursor of the page before, or none for the first page")
+    return UsageError(
+        f"'{shown}' is not a cursor",
+        hint="give the cursor of the page before, or none for the first page",
+    )
 
 
 def _is_inside(data: bytes, at: int) -> bool:
@@ -105,7 +98,9 @@ def _is_inside(data: bytes, at: int) -> bool:
 
 
 def _end(data: bytes, start: int, size: int) -> int:
-    """Find where a page ends: after a whole line where the second half of it has one, else after a whole character."""
+    """Find where a page ends: after a whole line where the second half of it has one, else after a
+    whole character.
+    """
     end = start + size
     if end >= len(data):
         return len(data)

@@ -1,51 +1,60 @@
 """The sections of a Markdown body, by its headings: each can be listed and loaded alone. Pure.
 
-One pass over the lines, whatever they hold. What looks like a heading inside fenced code, an HTML comment or `<pre>` is none.
+One pass over the lines, whatever they hold. What looks like a heading inside fenced code, an HTML
+comment or `<pre>` is none.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from metier.disclose.tokens import estimate
 from metier.errors import NotFoundError
-from metier.light import NamedTuple
+from metier.fast import NamedTuple
+from metier.standard.plain_text import estimate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-MOST_SECTIONS = 10_000
+    from metier.model import Texts
+
+MAX_SECTIONS = 10_000
 """Headings beyond this many are no sections of their own: they stay in the last one."""
-HEADING_LENGTH = 200
+MAX_HEADING_CHARS = 200
 """Characters of a heading that name its section."""
 UNTITLED = "untitled"
-HINTED, LISTED = 20, 100
+MAX_HINTED_HEADINGS = 20
+MAX_LISTED_HEADINGS = 100
 """How many headings a hint names, and how many the details of an error."""
-PATH = " > "
+PATH_SEPARATOR = " > "
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r|\Z)")
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t](.*))?\Z")
 _UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*\Z")
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})(.*)\Z")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|\Z)")
+_RULES = ({"-"}, {"*"}, {"_"})
 _RAW = re.compile(r" {0,3}<(pre|script|style|textarea)(?=[\s>]|\Z)", re.IGNORECASE)
 
 
-class Part(NamedTuple):
-    """One section: from its heading to the next of the same or a higher level, so that a parent holds its children."""
+class SectionPart(NamedTuple):
+    """One section: from its heading to the next of the same or a higher level, so that a parent
+    holds its children.
+    """
 
     heading: str
-    """The heading as written, and ` (2)` after it when it is the second of its kind; nothing before the first heading."""
+    """The heading as written, and ` (2)` after it when it is the second of its kind; nothing before
+    the first heading."""
     level: int
     line: int
     content: str
     tokens: int
-    path: tuple[str, ...]
+    path: Texts
     """The headings above it, then its own, all as written."""
 
 
-class _Mark(NamedTuple):
+class _HeadingMark(NamedTuple):
     heading: str
     level: int
     line: int
@@ -53,41 +62,57 @@ class _Mark(NamedTuple):
     written: str = ""
 
 
-def sections(body: str, count: Callable[[str], int] = estimate) -> list[Part]:
+def sections(body: str, count: Callable[[str], int] = estimate) -> list[SectionPart]:
     """Take a body apart; a body without headings is one section without a name."""
     marks = _named(_marks(body))
     starts = [mark.at for mark in marks]
-    found: list[Part] = []
+    found: list[SectionPart] = []
     before = body[: starts[0]] if starts else body
     if before.strip():
-        found.append(Part("", 0, 1, before, count(before), ("",)))
-    above: list[_Mark] = []
+        found.append(SectionPart("", 0, 1, before, count(before), ("",)))
+    above: list[_HeadingMark] = []
     for mark, end in zip(marks, _ends(marks, len(body)), strict=True):
         while above and above[-1].level >= mark.level:
             above.pop()
         above.append(mark)
         content = body[mark.at : end]
-        found.append(Part(mark.heading, mark.level, mark.line, content, count(content), tuple(one.written for one in above)))
+        found.append(
+            SectionPart(
+                mark.heading,
+                mark.level,
+                mark.line,
+                content,
+                count(content),
+                tuple(one.written for one in above),
+            )
+        )
     return found
 
 
-def section_named(name: str, wanted: str, parts: Sequence[Part]) -> Part:
-    """Find a section by its heading, by `Parent > Heading`, by either in any case, or by its slug."""
-    exact = next((part for part in parts if part.heading == wanted), None)
-    if exact is not None:
-        return exact
+def section_named(name: str, wanted: str, parts: Sequence[SectionPart]) -> SectionPart:
+    """Find a section by its heading, by `Parent > Heading`, by either in any case, or by its
+    slug.
+    """
+    for part in parts:
+        if part.heading == wanted:
+            return part
     asked = wanted.strip().lstrip("#").strip()
-    for fold in (str, _folded, slug):
-        whole, key = fold(asked), tuple(fold(word) for word in asked.split(PATH))
-        if asked and not whole:  # nothing is left of it: that must not mean what stands before the first heading
+    for fold in (str, _folded, heading_slug):
+        whole = fold(asked)
+        key = tuple(fold(word) for word in asked.split(PATH_SEPARATOR))
+        if (
+            asked and not whole
+        ):  # nothing is left of it: that must not mean what stands before the first heading
             break
         for part in parts:
-            if fold(part.heading) == whole or (len(key) > 1 and tuple(map(fold, part.path))[-len(key) :] == key):
+            if fold(part.heading) == whole or (
+                len(key) > 1 and tuple(map(fold, part.path))[-len(key) :] == key
+            ):
                 return part
     raise _unknown(name, wanted, parts)
 
 
-def slug(heading: str) -> str:
+def heading_slug(heading: str) -> str:
     """Give the last part of a link to a heading: small letters, digits and hyphens."""
     kept = "".join(char for char in heading.casefold() if char.isalnum() or char in " -_")
     return "-".join(kept.split())
@@ -97,17 +122,22 @@ def _folded(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _unknown(name: str, wanted: str, parts: Sequence[Part]) -> NotFoundError:
+def _unknown(name: str, wanted: str, parts: Sequence[SectionPart]) -> NotFoundError:
     headings = [part.heading for part in parts if part.heading]
-    more = f" and {len(headings) - HINTED:,} more" if len(headings) > HINTED else ""
-    hint = f"available: {'; '.join(headings[:HINTED])}{more}" if headings else "its body has no headings: show all of it"
-    error = NotFoundError(f"'{name}' has no section '{wanted[:HEADING_LENGTH]}'", hint=hint)
-    error.details["available_sections"] = headings[:LISTED]
+    hint = "its body has no headings: show all of it"
+    if headings:
+        hint = f"available: {'; '.join(headings[:MAX_HINTED_HEADINGS])}"
+    if len(headings) > MAX_HINTED_HEADINGS:
+        hint += f" and {len(headings) - MAX_HINTED_HEADINGS:,} more"
+    error = NotFoundError(f"'{name}' has no section '{wanted[:MAX_HEADING_CHARS]}'", hint=hint)
+    error.details["available_sections"] = headings[:MAX_LISTED_HEADINGS]
     return error
 
 
-def _named(marks: list[_Mark]) -> list[_Mark]:
-    """Give every section a name of its own: the second `Usage` is `Usage (2)`, unless a heading is written so."""
+def _named(marks: list[_HeadingMark]) -> list[_HeadingMark]:
+    """Give every section a name of its own: the second `Usage` is `Usage (2)`, unless a heading is
+    written so.
+    """
     written = {mark.heading for mark in marks}
     used: set[str] = set()
     times: dict[str, int] = {}
@@ -122,8 +152,10 @@ def _named(marks: list[_Mark]) -> list[_Mark]:
     return named
 
 
-def _ends(marks: list[_Mark], length: int) -> list[int]:
-    """Give where each section ends, from the last to the first: only six levels can be open at once."""
+def _ends(marks: list[_HeadingMark], length: int) -> list[int]:
+    """Give where each section ends, from the last to the first: only six levels can be open at
+    once.
+    """
     ends = [length] * len(marks)
     nearest = [length] * 7  # where the next heading of each level begins
     for at in range(len(marks) - 1, -1, -1):
@@ -133,22 +165,20 @@ def _ends(marks: list[_Mark], length: int) -> list[int]:
     return ends
 
 
-def _marks(body: str) -> list[_Mark]:
+def _marks(body: str) -> list[_HeadingMark]:
     """Find the headings."""
-    found: list[_Mark] = []
-    for mark in _Reader(body).headings():
-        found.append(mark._replace(heading=_title(mark.heading)))
-        if len(found) == MOST_SECTIONS:
-            break
-    return found
+    found = islice(_HeadingReader(body).headings(), MAX_SECTIONS)
+    return [mark._replace(heading=_title(mark.heading)) for mark in found]
 
 
 def _title(text: str) -> str:
-    return " ".join(text[: 4 * HEADING_LENGTH].split())[:HEADING_LENGTH].strip() or UNTITLED
+    return " ".join(text[: 4 * MAX_HEADING_CHARS].split())[:MAX_HEADING_CHARS].strip() or UNTITLED
 
 
-class _Reader:
-    """Where in a body the reader is: in a paragraph, a list, or something whose lines are no Markdown."""
+class _HeadingReader:
+    """Where in a body the reader is: in a paragraph, a list, or something whose lines are no
+    Markdown.
+    """
 
     def __init__(self, body: str) -> None:
         """Begin before the first line."""
@@ -163,22 +193,25 @@ class _Reader:
         self.open = False
         """Whether the line before belongs to a paragraph, of whatever kind."""
 
-    def headings(self) -> Iterator[_Mark]:
+    def headings(self) -> Iterator[_HeadingMark]:
         """Read line by line."""
         for number, found in enumerate(_LINE.finditer(self.body), 1):
             line = found.group().rstrip("\r\n")
             if self._is_raw(line, found.start()):
-                self.paragraph, self.open = None, False
+                self._end_paragraph()
                 continue
             atx = _ATX.match(line)
             if atx:
-                yield _Mark(_without_closing(atx[2] or ""), len(atx[1]), number, found.start())
-                self.paragraph, self.open, self.in_list = None, False, False
+                yield _HeadingMark(
+                    _without_closing(atx[2] or ""), len(atx[1]), number, found.start()
+                )
+                self._end_paragraph()
+                self.in_list = False
             elif self.paragraph and _UNDERLINE.match(line):
                 first, start = self.paragraph
-                text = self.body[start : min(found.start(), start + 4 * HEADING_LENGTH)]
-                yield _Mark(text, 1 if "=" in line else 2, first, start)
-                self.paragraph, self.open = None, False
+                text = self.body[start : min(found.start(), start + 4 * MAX_HEADING_CHARS)]
+                yield _HeadingMark(text, 1 if "=" in line else 2, first, start)
+                self._end_paragraph()
             else:
                 self._text(line, number, found.start())
             self._comment(line, found.start())
@@ -193,7 +226,11 @@ class _Reader:
             if fence and fence[1].startswith(self.fence) and not fence[2].strip():
                 self.fence = ""
             return True
-        if fence and not (fence[1][0] == "`" and "`" in fence[2]) and (self.in_list or _indent(line) < 4):
+        if (
+            fence
+            and not (fence[1][0] == "`" and "`" in fence[2])
+            and (self.in_list or _indent(line) < 4)
+        ):
             self.fence = fence[1]
             return True
         raw = _RAW.match(line)
@@ -211,24 +248,30 @@ class _Reader:
 
     def _text(self, line: str, number: int, at: int) -> None:
         """Keep in mind which kind of text a line is."""
-        if not line.strip():
-            self.paragraph, self.open = None, False
-        elif _is_rule(line):
-            self.paragraph, self.open, self.in_list = None, False, False
-        elif _ITEM.match(line):
-            self.paragraph, self.open, self.in_list = None, True, True
+        was_open = self.open
+        if not line.strip() or _is_rule(line):
+            self._end_paragraph()
+            self.in_list = self.in_list and not line.strip()
+            return
+        self.open = True
+        if _ITEM.match(line):
+            self.paragraph = None
+            self.in_list = True
         elif line.lstrip(" ").startswith(">"):
-            self.paragraph, self.open = None, True
-        elif self.open:
-            pass  # goes on with whatever began
-        else:
-            inside = self.in_list and line[0] in " \t"
-            self.in_list = inside
-            plain = not inside and _indent(line) < 4 and not line.lstrip().startswith("<")
-            self.paragraph, self.open = (number, at) if plain else None, True
+            self.paragraph = None
+        elif not was_open:  # otherwise it goes on with whatever began
+            self.in_list = self.in_list and line[0] in " \t"
+            plain = not self.in_list and _indent(line) < 4 and not line.lstrip().startswith("<")
+            self.paragraph = (number, at) if plain else None
+
+    def _end_paragraph(self) -> None:
+        self.paragraph = None
+        self.open = False
 
     def _comment(self, line: str, at: int, after: int = 0) -> None:
-        """Begin a comment that does not end on its own line; one that never ends is none, unless it begins a line."""
+        """Begin a comment that does not end on its own line; one that never ends is none, unless it
+        begins a line.
+        """
         begin = line.rfind("<!--", after)
         if begin < 0 or "-->" in line[begin + 4 :] or line.count("`", 0, begin) % 2:
             return
@@ -239,7 +282,7 @@ class _Reader:
 def _is_rule(line: str) -> bool:
     """Tell whether a line is a thematic break: three or more of one sign and nothing else."""
     signs = line.replace(" ", "").replace("\t", "")
-    return len(signs) >= 3 and signs[0] in "-*_" and signs == signs[0] * len(signs) and _indent(line) < 4
+    return len(signs) >= 3 and set(signs) in _RULES and _indent(line) < 4
 
 
 def _indent(line: str) -> int:

@@ -1,1 +1,1 @@
-"""Stage 1: from scopes to roots, and from roots to what lies below them."""
+"""1 · Roots to trees: agents and scopes as data, the bounded walk, watching."""

@@ -1,380 +1,260 @@
-"""Hearing of changes on disk: from the system, through `watchfiles`, or by looking again from time to time.
-
-The only place with a thread. A notice is a hint, never the truth: whoever is told looks at the disk again.
+"""A library that stays current while the disk changes: looks again at what was heard of, and says
+what came, changed and went.
 """
 
 from __future__ import annotations
 
-import atexit
-import os
-import threading
-import time
-from typing import TYPE_CHECKING, NamedTuple
-from weakref import WeakSet
+from typing import TYPE_CHECKING
 
-from metier.discover import mounts
-from metier.discover.sieve import Sieve
+from metier.discover.io import disk, machine
+from metier.discover.io.notices import NoticeThread, WatchedFolders, words_of
+from metier.errors import MetierError
+from metier.secrets.io import file_store
+from metier.settings.io import ORGANISATION_CONFIG, POLICY_FILE, PROJECT_CONFIG
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable
 
-    from watchfiles.main import FileChange
+    from metier.context import Context
+    from metier.discover.model import Survey
+    from metier.model import Change, Texts
 
-    Stream = Generator[set[FileChange], None, None]
-    Place = tuple[str, int, int]
-    """How a folder is watched, or what a link leads to; and which folder of that name it is."""
-
-STEP_MS, DEBOUNCE_MS, PAUSE_MS = 5, 20, 25
-"""Changes count as one when they are no further apart than a step, and are never held back longer than the debounce.
-After a pause without any, the thread sees to other things."""
-RECHECK = 32
-"""After so many pauses it is looked whether the watched folders, and those that links lead to, are still the same ones: about
-a second."""
-ECHO = 8
-"""So many pauses after a change its place is looked at once more: a folder made just now is watched a moment too late to
-hear of the first files in it."""
-MOST_FAULTS = 8
-"""So often the system's notices are begun anew after an error."""
-POLL_SECONDS = 1.0
-IDLE_SHARE = 10
-"""Polling waits so many times longer than it works."""
-DEEP, LINKED, FLAT = KINDS = ("deep", "linked", "flat")
-"""Watched with all below: roots, and what links lead to. Watched alone: folders in which something may appear."""
-LAST_SECONDS = 5.0
-"""How long a process that ends waits for somebody who is just being told."""
+MAX_TOUCHED_PATHS = 2_000
+"""More paths at once than this, and the system may have dropped some: then every tree is looked
+at."""
+KEPT = (
+    machine.DECISIONS,
+    machine.DECISIONS_COPY,
+    f"{file_store.FOLDER}/{file_store.VALUES}",
+    f"{file_store.FOLDER}/{file_store.NAMES}",
+)
+"""What counts below METIER_HOME: decisions, and secrets, for with one more of them another skill
+may be ready."""
 
 
-class Wanted(NamedTuple):
-    """What is to be heard of."""
-
-    roots: tuple[str, ...]
-    """Folders of skills, whether they exist or not: everything below counts."""
-    files: tuple[str, ...] = ()
-    """Single files or folders elsewhere."""
-    quiet: tuple[str, ...] = ()
-    """Folders in which metier itself writes: nothing in them counts, but for the above."""
-    links: tuple[str, ...] = ()
-    """Links below the roots that are followed, or led nowhere: what lies behind them counts, wherever that is."""
+def watch(context: Context, heard: Callable[[Change], None], *, poll: bool = False) -> Watcher:
+    """Keep a library current, and tell `heard` of each change, in a thread of its own."""
+    watcher = Watcher(context, heard)
+    watcher.listen(poll=poll)
+    return watcher
 
 
-class Notices:
-    """Changes as the system tells of them."""
+class Watcher:
+    """Keeps a library up to date until it is closed. Without `listen`, only when you call `pump`."""
 
-    def __init__(self, wanted: Wanted, stop: threading.Event) -> None:
-        """Begin to listen; OSError where that cannot be done."""
-        self._stop = stop
-        self._streams: dict[str, Stream] = {}
-        self._plan: dict[str, Place] = {}
-        self._links: dict[str, Place] = {}
-        self._waiting: set[str] = set()
-        self._echo: set[str] = set()
-        self._pauses = self._faults = 0
-        self.want(wanted)
-        self._echo.clear()
+    def __init__(self, context: Context, heard: Callable[[Change], None]) -> None:
+        """Take what the library knows now for what was told."""
+        self.context = context
+        self.heard = heard
+        self.trouble = ""
+        """Why changes are polled for, where nobody asked for that."""
+        self._faults: dict[str, str] = {}
+        self._ear: NoticeThread | None = None
+        self._waiting: list[Change] = []
+        self._closed = False
+        self._linked: dict[bytes, Texts] = {}
+        self._configuration = self._keys()
+        context.catalogue.last_stamps()
+        self._wanted = self._places()
+        context.on_change.append(self._note)
+        context.closing.append(self.close)
 
-    def want(self, wanted: Wanted) -> None:
-        """Listen to these from now on; what is new among them is looked at once more, for it was not heard of before."""
-        self._wanted = wanted
-        self._echo |= self._follow()
-        self._sift()
+    def __enter__(self) -> Watcher:
+        """Use the watcher in a `with` block."""
+        return self
 
-    def heard(self) -> set[str]:
-        """Wait for a moment, and give what changed in it."""
-        raw, self._waiting = self._waiting | self._told(), set()
-        self._pauses += 1
-        found = self._sieve.passed(raw)
-        if raw or not self._pauses % RECHECK:
-            found |= self._follow(raw)
-        if found:
-            self._echo |= found
-            self._pauses = 0
-        elif self._pauses >= ECHO:
-            found, self._echo = self._echo, set()
-        return found
-
-    def close(self) -> None:
-        """Listen no more."""
-        self._end(self._streams.values())
-        self._streams, self._plan = {}, {}
-
-    def _told(self) -> set[str]:
-        """Wait for the next notices; after an error of the system's, such as a name that is no text, begin anew."""
-        if not self._streams:
-            self._stop.wait(PAUSE_MS / 1000)
-        try:
-            return _next(self._streams.values())
-        except RuntimeError as error:
-            self._faults += 1
-            if self._faults > MOST_FAULTS:
-                raise OSError(str(error)) from error
-            self._follow(self._plan)
-            return set(self._wanted.roots)
-
-    def _follow(self, heard: Collection[str] = ()) -> set[str]:
-        """Watch what is there now, as far as it is not what was watched before, or something happened to a watched folder itself.
-
-        Give the roots that came or went, and the links that lead elsewhere now.
-        """
-        links, told = {link: _behind(link) for link in self._wanted.links}, self._links
-        plan, old = planned(self._wanted, [target for target, *_ in links.values()]), self._plan
-        if plan != old and (reason := _unheard(plan)):
-            raise OSError(reason)
-        stale = {old[path][0] for path in heard if path in old}
-        parts = {kind: _part(plan, kind) for kind in KINDS if kind in stale or _part(plan, kind) != _part(old, kind)}
-        self._exchange(parts)
-        self._plan, self._links = plan, links
-        if links != told:
-            self._sift()
-        came = {root for root in self._wanted.roots if plan.get(root) != old.get(root)}
-        return came | {link for link, place in links.items() if told.get(link) != place}
-
-    def _sift(self) -> None:
-        roots, files, quiet, _links = self._wanted
-        self._sieve = Sieve(roots, files, quiet, {link: target for link, (target, *_) in self._links.items()})
-
-    def _exchange(self, parts: Mapping[str, Mapping[str, Place]]) -> None:
-        """Put new streams in place of old ones. The new ones listen before the old ones end, so that nothing falls between."""
-        ended = [self._streams.pop(kind) for kind in parts if kind in self._streams]
-        wanted = {kind: list(part) for kind, part in parts.items() if part}
-        try:
-            opened = self._opened(wanted)
-        except OSError:  # two of everything may be too much for the system
-            self._end(ended)
-            opened = self._opened(wanted)
-        self._streams.update(opened)
-        self._waiting |= self._drained(ended)
-
-    def _opened(self, folders: Mapping[str, Sequence[str]]) -> dict[str, Stream]:
-        try:
-            opened = {kind: self._stream(some, kind) for kind, some in folders.items()}
-            self._waiting |= _next(opened.values())  # they begin with the first question
-        except UnicodeError as error:
-            raise OSError("a folder that would have to be watched has a name that is not UTF-8") from error
-        except RuntimeError as error:
-            raise OSError(str(error)) from error
-        return opened
-
-    def _stream(self, folders: Sequence[str], kind: str) -> Stream:
-        from watchfiles import watch
-
-        return watch(*folders, watch_filter=None, debounce=DEBOUNCE_MS, step=STEP_MS, stop_event=self._stop,
-                     rust_timeout=PAUSE_MS if kind == DEEP else STEP_MS, yield_on_timeout=True, raise_interrupt=False,
-                     recursive=kind != FLAT, force_polling=False, ignore_permission_denied=True)  # fmt: skip
-
-    def _drained(self, streams: Collection[Stream]) -> set[str]:
-        """Give what they have heard and nobody has asked for yet, and end them."""
-        try:
-            return _next(streams)
-        except RuntimeError:
-            return set(self._wanted.roots)
-        finally:
-            self._end(streams)
-
-    def _end(self, streams: Iterable[Stream]) -> None:
-        for stream in streams:
-            stream.close()
-
-
-def _next(streams: Iterable[Stream]) -> set[str]:
-    found: set[str] = set()
-    for stream in streams:
-        found.update(path for _kind, path in next(stream, ()))
-    return found
-
-
-def planned(wanted: Wanted, targets: Iterable[str] = ()) -> dict[str, Place]:
-    """Give the folders to watch, each with how, and which folder of that name it is. `targets` are what the links lead to.
-
-    For what does not exist yet it is the nearest folder above that does.
-    """
-    places = dict.fromkeys((*wanted.roots, *targets))
-    there = {place for place in places if os.path.isdir(place)}
-    roots = there.intersection(wanted.roots)
-    above = {_nearest(path) for path in (*(place for place in places if place not in there), *wanted.files)}
-    kinds: dict[str, str] = {}
-    for kind, folders, covering in ((DEEP, roots, roots), (LINKED, there - roots, there), (FLAT, above - there, there)):
-        kinds.update((folder, kind) for folder in sorted(folders) if not _lies_in(folder, covering))
-    return {folder: (kind, *_identity(folder)) for folder, kind in kinds.items()}
-
-
-def _part(plan: Mapping[str, Place], kind: str) -> dict[str, Place]:
-    return {folder: place for folder, place in plan.items() if place[0] == kind}
-
-
-def _lies_in(path: str, folders: Collection[str]) -> bool:
-    """Tell whether a path lies below one of the folders."""
-    while (above := os.path.dirname(path)) != path:
-        path = above
-        if path in folders:
-            return True
-    return False
-
-
-def _nearest(path: str) -> str:
-    """Give the nearest folder above a path that exists."""
-    while (above := os.path.dirname(path)) != path:
-        path = above
-        if os.path.isdir(path):
-            break
-    return path
-
-
-def _behind(link: str) -> Place:
-    """Give what a link leads to, there or not, and which folder of that name it is."""
-    target = os.path.realpath(link)
-    return target, *_identity(target)
-
-
-def _identity(folder: str) -> tuple[int, int]:
-    try:
-        status = os.stat(folder)
-    except OSError:
-        return 0, 0
-    return status.st_dev, status.st_ino
-
-
-class Ear:
-    """A thread that waits for changes and passes them on until it is closed: paths, or nothing where all must be looked at."""
-
-    def __init__(
-        self, wanted: Callable[[], Wanted], told: Callable[[set[str] | None], None], *, failed: Callable[[str], None],
-        forked: Callable[[], None] = lambda: None, env: Mapping[str, str] | None = None, poll: bool = False,
-    ) -> None:  # fmt: skip
-        """Begin to listen; where that is not possible, say why to `failed` and poll. `forked` is called in a forked process."""
-        self._wanted, self._passed_on, self._failed, self._forked = wanted, told, failed, forked
-        self._stop = threading.Event()
-        self._notices: Notices | None = None
-        if not poll:
-            self._listen(env or {})
-        self._thread = threading.Thread(target=self._run, name="metier-watch", daemon=True)
+    def __exit__(self, *_error: object) -> None:
+        """Stop."""
+        self.close()
 
     @property
     def mode(self) -> str:
-        """`notices` or `polling`."""
-        return "notices" if self._notices else "polling"
+        """`notices` when the system tells of changes, `polling` when the disk is looked at from
+        time to time, else `by hand`.
+        """
+        return self._ear.mode if self._ear else "by hand"
 
-    def start(self) -> None:
-        """Begin to pass on."""
-        atexit.register(self._leave)  # a thread that is killed inside foreign code may take the process with it
-        _heed_forks()
-        EARS.add(self)
-        self._thread.start()
+    @property
+    def fault(self) -> str:
+        """What went wrong last and is not mended yet: a look at the disk, a listener, a
+        configuration that cannot be read.
+        """
+        return next(reversed(list(self._faults.values())), "")
+
+    def listen(self, *, poll: bool = False) -> None:
+        """Begin to hear of changes; from now on none is missed. Whoever listened already begins
+        anew, in one thread.
+        """
+        if self._ear is not None:
+            self._ear.close()
+        if self._closed:
+            return
+        self.trouble = ""
+        ear = NoticeThread(
+            lambda: self._wanted,
+            self._step,
+            failed=self._failed,
+            forked=self._forked,
+            env=self.context.env,
+            poll=poll,
+        )
+        try:
+            self.context.catalogue.reload(
+                deep=True
+            )  # what changed before, and what later looks are compared with
+        except BaseException:
+            ear.close()
+            raise
+        self._ear = ear
+        ear.start()
+
+    def pump(self, touched: Iterable[str] | None = ()) -> Change | None:
+        """Look again at what was touched, or with `None` at everything, and tell of what is
+        different; give the last of it.
+
+        A configuration that changed is read again first, as are decisions (CO-6).
+        """
+        context = self.context
+        paths = None if touched is None else set(touched)
+        with context.lock:
+            self._configure()
+            deep = (
+                paths is None
+                or len(paths) > MAX_TOUCHED_PATHS
+                or not paths.isdisjoint(self._wanted.roots)
+            )
+            context.catalogue.reload(paths or (), deep=deep)
+            self._wanted = self._places()
+        return self._tell()
 
     def close(self) -> None:
-        """Stop, and wait until nothing runs any more."""
-        atexit.unregister(self._leave)
-        EARS.discard(self)
-        self._leave(None)
-        if self._thread.ident is None and self._notices is not None:  # it was never begun
-            self._notices.close()
+        """Stop. When this returns, nothing of it runs any more, and nobody is told of anything."""
+        self._closed = True
+        if self._ear is not None:
+            self._ear.close()
+        self._leave()
 
-    def renew(self) -> None:
-        """Be closed, in a forked process: the thread has stayed behind, and with it whatever lock it held."""
-        atexit.unregister(self._leave)
-        self._stop, self._notices = threading.Event(), None
-        self._stop.set()
-        self._forked()
+    def _leave(self) -> None:
+        if self._note in self.context.on_change:
+            self.context.on_change.remove(self._note)
+        if self.close in self.context.closing:
+            self.context.closing.remove(self.close)
 
-    def _leave(self, seconds: float | None = LAST_SECONDS) -> None:
-        self._stop.set()
-        if self._thread.is_alive() and self._thread is not threading.current_thread():
-            self._thread.join(seconds)
+    def _forked(self) -> None:
+        """Be closed, in a forked process: only the first one hears of changes."""
+        self._closed = True
+        self._ear = None
+        self.context.after_fork()
+        self._leave()
 
-    def _listen(self, env: Mapping[str, str]) -> None:
-        reason = mounts.refused(env) or _unloaded()
+    def _note(self, change: Change) -> None:
+        self._waiting.append(change)
+
+    def _step(self, touched: set[str] | None) -> None:
+        """Do what is due after a pause: look again where something was heard of, and tell what
+        others found.
+        """
         try:
-            self._notices = None if reason else Notices(self._wanted(), self._stop)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the disk can still be polled
-            reason = _words(error)
-        if reason:
-            self._failed(reason)
+            if touched is None or touched:
+                self.pump(touched)
+            elif self._waiting:
+                self._tell()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next change must still be heard of
+            self._fails("look", f"the skills could not be looked at again: {words_of(error)}")
+        else:
+            if touched is None or touched:
+                self._faults.pop("look", None)
 
-    def _run(self) -> None:
-        pause = 0.0
-        try:
-            while not self._stop.is_set():
-                if self._notices is None:
-                    pause = self._polled(pause)
-                else:
-                    self._heard(self._notices)
-        finally:
-            if self._notices is not None:
-                self._notices.close()
-
-    def _heard(self, notices: Notices) -> None:
-        try:
-            found = notices.heard()
-        except Exception as error:  # noqa: BLE001 - whatever it is, the disk can still be polled
-            self._give_up(notices, error)
-            return
-        self._passed_on(found)
-        if found and not self._stop.is_set():
-            wanted = self._wanted()  # there may be other roots and links now
+    def _tell(self) -> Change | None:
+        """Tell of every change that was found, whoever looked: another thread's `reload` counts as
+        well.
+        """
+        change = None
+        while self._waiting:
+            change = self._waiting.pop(0)
+            if self._closed:
+                continue
             try:
-                notices.want(wanted)
-            except Exception as error:  # noqa: BLE001 - as above
-                self._give_up(notices, error)
+                self.heard(change)
+            except Exception as error:  # noqa: BLE001 - a listener's fault ends neither the watcher nor the program
+                self._fails("listener", f"the listener failed: {words_of(error)}")
+            else:
+                self._faults.pop("listener", None)
+        return change
 
-    def _give_up(self, notices: Notices, error: Exception) -> None:
-        notices.close()
-        self._notices = None
-        self._failed(_words(error))
-        self._passed_on(None)  # what later looks are compared with
+    def _fails(self, what: str, words: str) -> None:
+        self._faults.pop(what, None)  # so that it comes last
+        self._faults[what] = words
 
-    def _polled(self, pause: float) -> float:
-        """Wait, and have everything looked at; give how long to wait the next time."""
-        if self._stop.wait(pause or POLL_SECONDS):
-            return pause
-        began = time.monotonic()
-        self._passed_on(None)
-        return max(POLL_SECONDS, IDLE_SHARE * (time.monotonic() - began))
+    def _failed(self, reason: str) -> None:
+        self.trouble = reason
+        self._warn(f"file watching is off ({reason}); metier polls the disk instead")
+
+    def _warn(self, warning: str) -> None:
+        if warning not in self.context.warnings:
+            self.context.warnings.append(warning)
+
+    # --- what else counts
+
+    def _places(self) -> WatchedFolders:
+        context = self.context
+        data = context.data
+        kept = [f"{data}/{name}" for name in KEPT] if data else []
+        roots = tuple(dict.fromkeys(root.location for root in context.catalogue.roots()))
+        return WatchedFolders(
+            roots, (*self._files(), *kept), (data,) if data else (), self._links()
+        )
+
+    def _links(self) -> Texts:
+        """List the links that were followed to skills or led nowhere. A root that is as it was is
+        not asked again.
+        """
+        seen = self.context.catalogue.glance().seen
+        old = self._linked
+        self._linked = {
+            one.token: old[one.token] if one.token in old else links_of(one.survey())
+            for one in seen
+        }
+        return tuple(dict.fromkeys(link for links in self._linked.values() for link in links))
+
+    def _files(self) -> list[str]:
+        """List the configuration files that hold here, whether they exist or not."""
+        context = self.context
+        own = [disk.absolute(context.config, context.cwd, context.home)] if context.config else []
+        policies = context.policy.files if context.policy else (POLICY_FILE,)
+        return [ORGANISATION_CONFIG, *policies, *own, f"{context.project}/{PROJECT_CONFIG}"]
+
+    def _keys(self) -> list[bytes | None]:
+        return [disk.key_of(path) for path in self._files()]
+
+    def _configure(self) -> None:
+        """Read the configuration again if it changed; one that cannot be read, as while it is being
+        written, leaves the old.
+        """
+        context = self.context
+        keys = self._keys()
+        if keys == self._configuration:
+            return
+        try:
+            context.read_settings()
+        except MetierError as error:
+            self._fails("configuration", error.message)
+            self._warn(f"the configuration was not read again: {error.message}")
+        else:
+            self._faults.pop("configuration", None)
+        context.warnings[:] = dict.fromkeys(context.warnings)
+        self._configuration = keys
 
 
-EARS: WeakSet[Ear] = WeakSet()
-"""Those whose threads run in this process."""
-_heeded: list[bool] = []
+def links_of(found: Survey) -> Texts:
+    """List the links among the folders of a root: of those that were met, a walk keeps the stat, or
+    says that they lead nowhere.
 
-
-def _heed_forks() -> None:
-    """From the first thread on, have forked processes do without it; a process that never watches pays nothing."""
-    if not _heeded and hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=_renew)
-        _heeded.append(True)
-
-
-def _renew() -> None:
-    ears = list(EARS)
-    EARS.clear()
-    for ear in ears:
-        ear.renew()
-
-
-def _unloaded() -> str:
-    """Say why the package that brings the system's notices cannot be used; nothing when it can."""
-    try:
-        import watchfiles  # noqa: F401 - whether it can be loaded is the question
-    except ModuleNotFoundError as error:
-        if error.name == "watchfiles":
-            return "watchfiles is not installed: pip install 'metier[watch]'"
-        return f"watchfiles cannot be loaded: {error}"
-    except Exception as error:  # noqa: BLE001 - a package may fail in any way while it is loaded
-        return f"watchfiles cannot be loaded: {_words(error)}"
-    return ""
-
-
-def _words(error: Exception) -> str:
-    return str(error) or type(error).__name__
-
-
-def _unheard(plan: Mapping[str, Place]) -> str:
-    """Say why notices about folders that are watched whole cannot be relied on."""
-    return mounts.unheard([(folder, os.path.realpath(folder)) for folder, (kind, *_) in plan.items() if kind != FLAT], _mounts())
-
-
-def _mounts() -> bytes:
-    """Give the table of file systems; it has no size to ask for beforehand, and only Linux has one."""
-    try:
-        with open(mounts.TABLE, "rb") as file:
-            return file.read(mounts.MOST_BYTES)
-    except OSError:
-        return b""
+    Links inside a skill are not among them, nor those that may not be followed: nothing of what is
+    behind those counts.
+    """
+    nowhere = {problem.path for problem in found.problems if problem.code == "WK004"}
+    refused = {problem.path for problem in found.problems if problem.code == "WK003"}
+    met = (found.known.keys.keys() | nowhere) - refused
+    listed = (f"{folder}/{name}" for folder, node in found.known.nodes.items() for name in node[2])
+    return tuple(link for link in listed if link in met)

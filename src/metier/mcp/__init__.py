@@ -1,1 +1,3 @@
-"""The MCP door: the library's skills for any agent that speaks the Model Context Protocol. Decides nothing of its own."""
+"""The MCP door: the library's skills for any agent that speaks the Model Context Protocol. It
+decides nothing itself.
+"""

@@ -1,38 +1,44 @@
-"""Which client keeps its list of servers where, and in what words: rows of a table, so that no other code knows any by name."""
+"""Which client keeps its list of servers where, and in what words: rows of a table, so that no
+other code knows any by name.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from metier.closest import closest
 from metier.errors import UsageError
+from metier.standard.names import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal
 
+    from metier.model import JsonObject, Texts
+
     Form = Literal["json", "toml", "yaml"]
 
-NAME = "metier"
+SERVER_NAME = "metier"
 """What the server is called in every client."""
 TIMEOUT_SECONDS = 300
-LATER = ("enabled", "disabled", "timeout", "tools", "description", "name")
+WRITTEN_ONCE = ("enabled", "disabled", "timeout", "tools", "description", "name")
 """What is written once, and is the user's own from then on."""
 
 
-class Started(NamedTuple):
-    """How a server is reached: a command that the client starts, or an address and the header that it asks for."""
+class ServerEndpoint(NamedTuple):
+    """How a server is reached: a command that the client starts, or an address and the header that
+    it asks for.
+    """
 
-    command: tuple[str, ...] = ()
+    command: Texts = ()
     url: str = ""
     token: str = ""
 
     def __repr__(self) -> str:
         """Leave the token out: it must not get into a traceback."""
-        return f"Started({self.command!r}, {self.url!r})"
+        return f"ServerEndpoint({self.command!r}, {self.url!r})"
 
 
-class Shape(NamedTuple):
+class EntryShape(NamedTuple):
     """The words of an entry."""
 
     local: tuple[tuple[str, Any], ...] = ()
@@ -47,20 +53,22 @@ class Shape(NamedTuple):
     headers: str = "headers"
 
 
-class Client(NamedTuple):
-    """One client. A path begins with `~` or one `${VARIABLE:-default}`; a project's is below the project."""
+class McpClient(NamedTuple):
+    """One client. A path begins with `~` or one `${VARIABLE:-default}`; a project's is below the
+    project.
+    """
 
     id: str
     title: str
     agent: str
     """The agent whose folders and precedence it follows; nothing where metier knows none."""
-    section: tuple[str, ...]
+    section: Texts
     user: tuple[tuple[str, str], ...]
     """A path by platform; the one without a platform is for all others."""
     project: str = ""
-    shape: Shape = Shape()
+    shape: EntryShape = EntryShape()
     form: Form = "json"
-    aliases: tuple[str, ...] = ()
+    aliases: Texts = ()
     runs: bool = True
     """Whether it can run programs itself; one that cannot has no use for skills that tell it to."""
 
@@ -69,9 +77,14 @@ _CONFIG = "${XDG_CONFIG_HOME:-~/.config}"
 _ROAMING = "${APPDATA:-~/AppData/Roaming}"
 _SUPPORT = "~/Library/Application Support"
 _SERVERS = ("mcpServers",)
-_TYPED = Shape((("type", "stdio"),), (("type", "http"),))
-_STREAMABLE = Shape((), (("type", "streamable-http"),))
-_GOOSE = (("enabled", True), ("name", NAME), ("description", "Agent skills of this machine"), ("timeout", TIMEOUT_SECONDS))
+_TYPED = EntryShape((("type", "stdio"),), (("type", "http"),))
+_STREAMABLE = EntryShape((), (("type", "streamable-http"),))
+_GOOSE = (
+    ("enabled", True),
+    ("name", SERVER_NAME),
+    ("description", "Agent skills of this machine"),
+    ("timeout", TIMEOUT_SECONDS),
+)
 
 
 def _apart(linux: str, mac: str, windows: str) -> tuple[tuple[str, str], ...]:
@@ -83,65 +96,83 @@ def _same(path: str) -> tuple[tuple[str, str], ...]:
 
 
 def _vscode(path: str) -> tuple[tuple[str, str], ...]:
-    return _apart(f"{_CONFIG}/Code/User/{path}", f"{_SUPPORT}/Code/User/{path}", f"{_ROAMING}/Code/User/{path}")
+    return _apart(
+        f"{_CONFIG}/Code/User/{path}",
+        f"{_SUPPORT}/Code/User/{path}",
+        f"{_ROAMING}/Code/User/{path}",
+    )
 
 
-CLIENTS: tuple[Client, ...] = (
-    Client("claude-code", "Claude Code", "claude-code", _SERVERS, _same("${CLAUDE_CONFIG_DIR:-~}/.claude.json"), ".mcp.json",
-           _TYPED, aliases=("claude",)),
-    Client("claude-desktop", "Claude Desktop", "", _SERVERS,
+CLIENTS: tuple[McpClient, ...] = (
+    McpClient("claude-code", "Claude Code", "claude-code", _SERVERS, _same("${CLAUDE_CONFIG_DIR:-~}/.claude.json"), ".mcp.json",
+           shape=_TYPED, aliases=("claude",)),
+    McpClient("claude-desktop", "Claude Desktop", "", _SERVERS,
            _apart(f"{_CONFIG}/Claude/claude_desktop_config.json", f"{_SUPPORT}/Claude/claude_desktop_config.json",
-                  f"{_ROAMING}/Claude/claude_desktop_config.json"), shape=Shape(url=""), runs=False),
-    Client("codex", "Codex", "codex", ("mcp_servers",), _same("${CODEX_HOME:-~/.codex}/config.toml"), ".codex/config.toml",
-           Shape(headers="http_headers"), "toml", ("codex-cli", "openai-codex")),
-    Client("cursor", "Cursor", "cursor", _SERVERS, _same("~/.cursor/mcp.json"), ".cursor/mcp.json"),
-    Client("vscode", "Visual Studio Code", "github-copilot", ("servers",), _vscode("mcp.json"), ".vscode/mcp.json", _TYPED,
+                  f"{_ROAMING}/Claude/claude_desktop_config.json"), shape=EntryShape(url=""), runs=False),
+    McpClient("codex", "Codex", "codex", ("mcp_servers",), _same("${CODEX_HOME:-~/.codex}/config.toml"), ".codex/config.toml",
+           shape=EntryShape(headers="http_headers"), form="toml", aliases=("codex-cli", "openai-codex")),
+    McpClient("cursor", "Cursor", "cursor", _SERVERS, _same("~/.cursor/mcp.json"), ".cursor/mcp.json"),
+    McpClient("vscode", "Visual Studio Code", "github-copilot", ("servers",), _vscode("mcp.json"), ".vscode/mcp.json", shape=_TYPED,
            aliases=("vs-code", "code", "copilot")),
-    Client("copilot-cli", "GitHub Copilot CLI", "github-copilot", _SERVERS, _same("~/.copilot/mcp-config.json"),
-           shape=Shape((("type", "local"), ("tools", ("*",))), (("type", "http"), ("tools", ("*",)))),
+    McpClient("copilot-cli", "GitHub Copilot CLI", "github-copilot", _SERVERS, _same("~/.copilot/mcp-config.json"),
+           shape=EntryShape((("type", "local"), ("tools", ("*",))), (("type", "http"), ("tools", ("*",)))),
            aliases=("github-copilot-cli",)),
-    Client("gemini-cli", "Gemini CLI", "gemini-cli", _SERVERS, _same("~/.gemini/settings.json"), ".gemini/settings.json",
-           Shape(url="httpUrl"), aliases=("gemini",)),
-    Client("qwen-code", "Qwen Code", "qwen-code", _SERVERS, _same("~/.qwen/settings.json"), ".qwen/settings.json",
-           Shape(url="httpUrl"), aliases=("qwen",)),
-    Client("windsurf", "Windsurf", "windsurf", _SERVERS, _same("~/.codeium/windsurf/mcp_config.json"),
-           shape=Shape(url="serverUrl")),
-    Client("zed", "Zed", "zed", ("context_servers",),
+    McpClient("gemini-cli", "Gemini CLI", "gemini-cli", _SERVERS, _same("~/.gemini/settings.json"), ".gemini/settings.json",
+           shape=EntryShape(url="httpUrl"), aliases=("gemini",)),
+    McpClient("qwen-code", "Qwen Code", "qwen-code", _SERVERS, _same("~/.qwen/settings.json"), ".qwen/settings.json",
+           shape=EntryShape(url="httpUrl"), aliases=("qwen",)),
+    McpClient("windsurf", "Windsurf", "windsurf", _SERVERS, _same("~/.codeium/windsurf/mcp_config.json"),
+           shape=EntryShape(url="serverUrl")),
+    McpClient("zed", "Zed", "zed", ("context_servers",),
            _apart(f"{_CONFIG}/zed/settings.json", "~/.config/zed/settings.json", f"{_ROAMING}/Zed/settings.json"),
            ".zed/settings.json"),
-    Client("goose", "Goose", "goose", ("extensions",),
+    McpClient("goose", "Goose", "goose", ("extensions",),
            _apart(f"{_CONFIG}/goose/config.yaml", "~/.config/goose/config.yaml", f"{_ROAMING}/Block/goose/config/config.yaml"),
-           shape=Shape((("type", "stdio"), *_GOOSE), (("type", "streamable_http"), *_GOOSE), "cmd", url="uri"), form="yaml"),
-    Client("opencode", "OpenCode", "opencode", ("mcp",), _same(f"{_CONFIG}/opencode/opencode.json"), "opencode.json",
-           Shape((("type", "local"), ("enabled", True)), (("type", "remote"), ("enabled", True)), args=""), aliases=("open-code",)),
-    Client("amp", "Amp", "amp", ("amp.mcpServers",), _same(f"{_CONFIG}/amp/settings.json"), ".amp/settings.json"),
-    Client("cline", "Cline", "cline", _SERVERS, _vscode("globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"),
-           shape=Shape((("disabled", False),), (("type", "streamableHttp"), ("disabled", False)))),
-    Client("crush", "Crush", "crush", ("mcp",), _same(f"{_CONFIG}/crush/crush.json"), "crush.json", _TYPED),
-    Client("droid", "Droid", "droid", _SERVERS, _same("~/.factory/mcp.json"), ".factory/mcp.json", _TYPED, aliases=("factory",)),
-    Client("hermes", "Hermes", "hermes", ("mcp_servers",), _same("${HERMES_HOME:-~/.hermes}/config.yaml"), form="yaml"),
-    Client("kilo-code", "Kilo Code", "kilo-code", _SERVERS, _same("~/.kilocode/cli/global/settings/mcp_settings.json"),
-           ".kilocode/mcp.json", _STREAMABLE, aliases=("kilo", "kilocode")),
-    Client("kiro", "Kiro", "kiro", _SERVERS, _same("~/.kiro/settings/mcp.json"), ".kiro/settings/mcp.json"),
-    Client("lm-studio", "LM Studio", "", _SERVERS, _same("~/.lmstudio/mcp.json"), aliases=("lmstudio",), runs=False),
-    Client("roo-code", "Roo Code", "roo-code", _SERVERS,
-           _vscode("globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json"), ".roo/mcp.json", _STREAMABLE,
+           shape=EntryShape((("type", "stdio"), *_GOOSE), (("type", "streamable_http"), *_GOOSE), "cmd", url="uri"), form="yaml"),
+    McpClient("opencode", "OpenCode", "opencode", ("mcp",), _same(f"{_CONFIG}/opencode/opencode.json"), "opencode.json",
+           shape=EntryShape((("type", "local"), ("enabled", True)),
+                      (("type", "remote"), ("enabled", True)), args=""), aliases=("open-code",)),
+    McpClient("amp", "Amp", "amp", ("amp.mcpServers",), _same(f"{_CONFIG}/amp/settings.json"), ".amp/settings.json"),
+    McpClient("cline", "Cline", "cline", _SERVERS, _vscode("globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"),
+           shape=EntryShape((("disabled", False),), (("type", "streamableHttp"), ("disabled", False)))),
+    McpClient("crush", "Crush", "crush", ("mcp",), _same(f"{_CONFIG}/crush/crush.json"), "crush.json", shape=_TYPED),
+    McpClient("droid", "Droid", "droid", _SERVERS, _same("~/.factory/mcp.json"), ".factory/mcp.json", shape=_TYPED, aliases=("factory",)),
+    McpClient("hermes", "Hermes", "hermes", ("mcp_servers",), _same("${HERMES_HOME:-~/.hermes}/config.yaml"), form="yaml"),
+    McpClient("kilo-code", "Kilo Code", "kilo-code", _SERVERS, _same("~/.kilocode/cli/global/settings/mcp_settings.json"),
+           ".kilocode/mcp.json", shape=_STREAMABLE, aliases=("kilo", "kilocode")),
+    McpClient("kiro", "Kiro", "kiro", _SERVERS, _same("~/.kiro/settings/mcp.json"), ".kiro/settings/mcp.json"),
+    McpClient("lm-studio", "LM Studio", "", _SERVERS, _same("~/.lmstudio/mcp.json"), aliases=("lmstudio",), runs=False),
+    McpClient("roo-code", "Roo Code", "roo-code", _SERVERS,
+           _vscode("globalStorage/rooveterinaryinc.roo-cline/settings/mcp_settings.json"), ".roo/mcp.json", shape=_STREAMABLE,
            aliases=("roo",)),
 )  # fmt: skip
 
 
-def client_named(text: str) -> Client:
-    """Find a client by its id, an alias or its title; what is none is an error with the nearest one."""
+def client_named(text: str) -> McpClient:
+    """Find a client by its id, an alias or its title; what is none is an error with the nearest
+    one.
+    """
     key = text.strip().lower().replace("_", "-").replace(" ", "-")
-    found = next((one for one in CLIENTS if key in {one.id, *one.aliases, one.title.lower().replace(" ", "-")}), None)
+    found = next(
+        (
+            one
+            for one in CLIENTS
+            if key in {one.id, *one.aliases, one.title.lower().replace(" ", "-")}
+        ),
+        None,
+    )
     if found is None:
-        near = closest(key, [one.id for one in CLIENTS])
-        meant = f"did you mean {near}? " if near else ""
-        raise UsageError("metier knows no such client", hint=f"{meant}it knows: {', '.join(one.id for one in CLIENTS)}")
+        known = [one.id for one in CLIENTS]
+        near = did_you_mean(key, known).strip()
+        # what is near none may be a token that slipped in, and is not repeated
+        raise UsageError(
+            f"unknown client '{key}'" if near else "unknown client",
+            hint=near or f"choose one of: {', '.join(known)}",
+        )
     return found
 
 
-def place_of(client: Client, platform: str, env: Mapping[str, str], home: str | None) -> str:
+def user_file(client: McpClient, platform: str, env: Mapping[str, str], home: str | None) -> str:
     """Give the file of a user; nothing where that depends on a home folder that is not known."""
     found = dict(client.user)
     path = found.get(platform, found[""])
@@ -153,29 +184,49 @@ def place_of(client: Client, platform: str, env: Mapping[str, str], home: str | 
     return f"{home.rstrip('/')}{path[1:]}" if home else ""
 
 
-def entry_of(client: Client, started: Started) -> dict[str, Any]:
+def entry_of(client: McpClient, started: ServerEndpoint) -> JsonObject:
     """Give what stands under the server's name, in that client's words."""
     shape = client.shape
     if started.url:
         if not shape.url:
-            raise UsageError(f"{client.title} takes no address from its file", hint="leave --http out: it starts metier by itself")
+            raise UsageError(
+                f"{client.title} takes no address from its file",
+                hint="leave --http out: it starts metier by itself",
+            )
         headers = {"Authorization": f"Bearer {started.token}"}
         return {**_plain(shape.remote), shape.url: started.url, shape.headers: headers}
     program, *words = started.command
-    own: dict[str, Any] = {shape.command: program, shape.args: words} if shape.args else {shape.command: [program, *words]}
+    own: JsonObject = (
+        {shape.command: program, shape.args: words}
+        if shape.args
+        else {shape.command: [program, *words]}
+    )
     return {**_plain(shape.local), **own}
 
 
-def _plain(fields: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def _plain(fields: Sequence[tuple[str, Any]]) -> JsonObject:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in fields}
 
 
-def updated(client: Client, before: Any, entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Give the entry as it is to be: what the user added stays, unless the server is now reached in another way."""
+def update_entry(client: McpClient, before: Any, entry: Mapping[str, Any]) -> JsonObject:
+    """Give the entry as it is to be: what the user added stays, unless the server is now reached in
+    another way.
+    """
     shape = client.shape
     if not isinstance(before, dict) or (shape.url in before) != (shape.url in entry):
         return dict(entry)
-    ours = {name for name, _value in (*shape.local, *shape.remote)} | {shape.command, shape.args, shape.url, shape.headers}
-    kept = {name: value for name, value in before.items() if name not in ours or (name in LATER and name in entry)}
-    stayed = {name: kept.get(name, entry.get(name)) for name in before if name in kept or name in entry}
+    ours = {name for name, _value in (*shape.local, *shape.remote)} | {
+        shape.command,
+        shape.args,
+        shape.url,
+        shape.headers,
+    }
+    kept = {
+        name: value
+        for name, value in before.items()
+        if name not in ours or (name in WRITTEN_ONCE and name in entry)
+    }
+    stayed = {
+        name: kept.get(name, entry.get(name)) for name in before if name in kept or name in entry
+    }
     return {**stayed, **{name: value for name, value in entry.items() if name not in stayed}}

@@ -1,9 +1,10 @@
 """The URIs of skills and of their files, both ways. Pure.
 
-A skill lies at `skill://NAME`, or at `skill://plugin.ID/NAME` when a plugin ships it. Where several that no plugin ships have one
-name, each gets `scope.SCOPE` in front, and a number made of its place where even that is the same. A segment in front always has
-a dot, and no valid name has one: so no file of one skill can ever lie where another skill is. A skill inside another one lies
-where its files are as files of that one.
+A skill lies at `skill://NAME`, or at `skill://plugin.ID/NAME` when a plugin ships it. Where several
+that no plugin ships have one name, each gets `scope.SCOPE` in front, and a number made of its place
+where even that is the same. A segment in front always has a dot, and no valid name has one: so no
+file of one skill can ever lie where another skill is. A skill inside another one lies where its
+files are as files of that one.
 """
 
 from __future__ import annotations
@@ -22,14 +23,16 @@ if TYPE_CHECKING:
     from metier.model import Card
 
 SCHEME = "skill://"
-MAIN, MANIFEST = "SKILL.md", "_manifest"
-LONGEST = 8 * 1024
+MAIN_FILE = "SKILL.md"
+MANIFEST = "_manifest"
+MAX_URI_CHARACTERS = 8 * 1024
 """A URI longer than this is nobody's."""
 _PLAIN = "-._~!$&'()*+,;="
-"""What may stand in a URI as it is (RFC 3986); in the first segment `:` and `@` would make a port or a user of it (CX-60)."""
+"""What may stand in a URI as it is (RFC 3986); in the first segment `:` and `@` would make a port
+or a user of it (CX-60)."""
 
 
-class Place(NamedTuple):
+class SkillUri(NamedTuple):
     """What a URI means: a skill, by where it lies among the URIs, and a path inside it."""
 
     root: str
@@ -42,13 +45,17 @@ class Place(NamedTuple):
 
 
 def name_of(card: Card) -> str:
-    """Give the name that a skill is served under; nothing when it breaks the standard's rules, for then no URI may hold it."""
+    """Give the name that a skill is served under; nothing when it breaks the standard's rules, for
+    then no URI may hold it.
+    """
     name = own_name(card.name, card.plugin)
     return name if len(name) <= MAX_NAME and GOOD_NAME.match(name) else ""
 
 
 def roots_of(cards: Iterable[Card]) -> dict[str, str]:
-    """Give each skill, by its path, its own place among the URIs; those without a valid name have none."""
+    """Give each skill, by its path, its own place among the URIs; those without a valid name have
+    none.
+    """
     named = {card.path: card for card in cards if name_of(card)}
     inside = {path: above for path, card in named.items() if (above := _enclosing(card, named))}
     groups: dict[str, list[Card]] = {}
@@ -59,12 +66,14 @@ def roots_of(cards: Iterable[Card]) -> dict[str, str]:
     found = {card.path: _root_of(card, group) for group in groups.values() for card in group}
     for path in sorted(inside, key=len):
         above = inside[path]
-        found[path] = f"{found[above]}/{'/'.join(map(_segment, path[len(above) + 1 :].split('/')))}"
+        found[path] = f"{found[above]}/{_quoted(path[len(above) + 1 :])}"
     return found
 
 
 def _enclosing(card: Card, named: Mapping[str, Card]) -> str:
-    """Give the path of the nearest skill that holds another one; nothing when none does, or the folder has another name."""
+    """Give the path of the nearest skill that holds another one; nothing when none does, or the
+    folder has another name.
+    """
     above, _, folder = card.path.rpartition("/")
     if card.kind != "skill-md" or folder != name_of(card):
         return ""
@@ -88,39 +97,56 @@ def _root_of(card: Card, group: list[Card]) -> str:
 
 def uri_of(root: str, path: str = "") -> str:
     """Give the URI of a file or folder of a skill, or of the skill's own folder."""
-    return f"{SCHEME}{root}/{'/'.join(map(_segment, path.split('/')))}" if path else f"{SCHEME}{root}"
+    return f"{SCHEME}{root}/{_quoted(path)}" if path else f"{SCHEME}{root}"
 
 
-def place_of(uri: str) -> Place | None:
-    """Read a URI; none when it cannot be one of ours. A path that could lead anywhere else is none of ours either."""
-    if len(uri) > LONGEST or not uri.startswith(SCHEME) or any(sign in uri for sign in "?#\\"):
+def parse_uri(uri: str) -> SkillUri | None:
+    """Read a URI; none when it cannot be one of ours. A path that could lead anywhere else is none
+    of ours either.
+    """
+    if (
+        len(uri) > MAX_URI_CHARACTERS
+        or not uri.startswith(SCHEME)
+        or any(sign in uri for sign in "?#\\")
+    ):
         return None
     first, *rest = uri[len(SCHEME) :].split("/")
     if "." in first:
         if not rest:
             return None
         first = f"{first}/{rest.pop(0)}"
-    path = [unquote_to_bytes(one.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogateescape") for one in rest]
+    path = [
+        unquote_to_bytes(one.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogateescape")
+        for one in rest
+    ]
     if any(one in {"", ".", ".."} or "/" in one or "\0" in one for one in path):
         return None
-    return Place(first, "/".join(path))
+    return SkillUri(first, "/".join(path))
 
 
 def handle_of(root: str) -> str:
     """Give the name that a skill at this place would have, whether there is one or not."""
     front, _, name = root.rpartition("/")
-    return f"{unquote(front.removeprefix('plugin.'))}:{name}" if front.startswith("plugin.") else name
+    return (
+        f"{unquote(front.removeprefix('plugin.'))}:{name}" if front.startswith("plugin.") else name
+    )
 
 
-def place_at(root: str) -> str:
+def lookup_place(root: str) -> str:
     """Give a skill's place in the form in which it is looked up."""
-    place = place_of(uri_of(root))
+    place = parse_uri(uri_of(root))
     return place.whole if place else root
 
 
 def _segment(text: str, also: str = ":@") -> str:
-    """Write a segment: a name of any bytes becomes letters that any reader takes for the same bytes."""
+    """Write a segment: a name of any bytes becomes letters that any reader takes for the same
+    bytes.
+    """
     return quote(text.encode("utf-8", "surrogateescape"), safe=_PLAIN + also)
+
+
+def _quoted(path: str) -> str:
+    return "/".join(map(_segment, path.split("/")))
 
 
 def _front(plugin: str) -> str:

@@ -1,1 +1,1 @@
-"""Plugins mirrored into the versioned store: their states and transitions, versions, candidates, and how all that is written."""
+"""Mirrored plugins: found, enabled, compared with upstream, updated only when a person says so."""

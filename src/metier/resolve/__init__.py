@@ -1,1 +1,1 @@
-"""Stage 4: from many candidates to what each name means."""
+"""3 · Many candidates to what each name means, and what is missing."""

@@ -1,1 +1,1 @@
-"""Stage 2 · tree → verdict: what a skill might do, judged from its bytes alone."""
+"""Stage 4: bytes to verdict. What a skill might do, judged from its files alone."""

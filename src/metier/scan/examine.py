@@ -1,61 +1,99 @@
-"""Every file through every analyzer that understands it: what was seen, where, and how it was presented."""
+"""Every file through every analyzer that understands it: what was seen, where, and how it was
+presented.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.scan.analyzers import javascript, powershell, prose, python, ruby, scripts, shell, structure, supply
-from metier.scan.claims import contradictions
-from metier.scan.concepts import Sentence, sentences
-from metier.scan.decode import LEFT_OUT as UNDECODED, layers
-from metier.scan.markdown import block_at, context
-from metier.scan.passages import exceeds
-from metier.scan.rule import Hit
+from metier.scan import whole_skill
+from metier.scan.languages import javascript, packages, powershell, prose, scripts
+from metier.scan.languages.decode import LEFT_OUT as UNDECODED, Decoded, layers
+from metier.scan.languages.file_text import (
+    LEFT_OUT,
+    MAX_ODD_BYTES,
+    TEXT_KINDS,
+    FileText,
+    kind_of_piece,
+    read_file_text,
+    reading_of,
+    stretches,
+)
+from metier.scan.languages.kinds import CODE_KINDS
+from metier.scan.languages.markdown import block_at, context, is_taught
+from metier.scan.languages.python import scan_python
+from metier.scan.languages.sentences import exceeds
+from metier.scan.languages.shell import scan_shell
+from metier.scan.languages.text import look_alikes
+from metier.scan.model import RuleHit, word_set
+from metier.scan.rules import prose as prose_rules
+from metier.scan.rules.keys import find_keys, parts_of
 from metier.scan.rules.prose import DEAF_IN_CODE
 from metier.scan.ruleset import RULES
-from metier.scan.sheet import LEFT_OUT, ODD, SCRIPTS, TEXTS, Sheet, kind_of_piece, reading_of, sheet_of, stretches
+from metier.scan.tongues import says_to_guard, says_to_run
+from metier.scan.whole_skill import find_contradictions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from metier.ports import Analyzer
-    from metier.scan.sheet import Stretch
-    from metier.scan.tree import Tree
+    from metier.scan.languages.file_text import CodeStretch
+    from metier.scan.model import ScanTree
 
-SHOWN = 160
+MAX_EVIDENCE_CHARS = 160
 """Characters of evidence that a finding shows."""
-QUIET = frozenset(("example", "quote"))
+QUIET_PLACES = word_set("example quote")
 """Places that show rather than tell: what stands there weighs less."""
 
-CODE = frozenset(("script", "fence", "code", "code-span", "data"))
-DATA = frozenset(("json", "csv", "xml", "css", "svg"))
+CODE_PLACES = word_set("script fence code code-span data")
+DATA_KINDS = word_set("json csv xml css svg")
 _GUARDS = re.compile(
     r"(?i)\b(?:detect(?:s|ion|ing)?|prevent(?:s|ion|ing)?|guard(?:s|ing)?|defen[cs]e|scann?(?:s|er|ing)?|audit(?:s|ing)?|protect(?:s|ion)?|block(?:s|ing)?|"
     r"red.?team\w*|review(?:s|ing)?|analy[sz]e[sr]?)\b[^\n.]{0,80}\b(?:injections?|malicious|attacks?|threats?|malware|jailbreaks?|exfiltration|"
     r"prompt.injection|vulnerabilit(?:y|ies)|suspicious)\b|\bprompt.injection (?:defen[cs]e|guard|protection|detection)"
 )
 """How a skill says that it is there to find attacks."""
-UNSEEN = frozenset(("zero-width", "bidi", "tag", "variation"))
+_TELLING_BLOCKS = word_set("heading list table html prose quote")
+UNMOODED = word_set("html-comment alt link-title script data")
+"""Places that a reader does not see: what is quoted or forbidden there is still meant for the
+agent."""
+MOODED = frozenset(rule.id for rule in prose_rules.RULES if rule.severity in ("high", "critical"))
+"""Rules for which the mood of a sentence counts: an order, or a word about orders."""
+FEW_UNSEEN = 8
+"""So many short runs of zero-width characters in one text are slips of an editor."""
+KEYLESS_KINDS = word_set("image font media archive pdf")
+"""Packed kinds, in whose bytes no key can be read."""
+HIDING_KINDS = word_set("zero-width bidi tag variation")
 """Kinds of invisible characters that hide text; the others only disturb it."""
-_TOLD = re.compile(r"(?i)\b(?:run|runs|running|execut\w+|paste|type|enter|install\w*|invoke|launch)\b")
+_SAYS_TO_RUN = re.compile(
+    r"(?i)\b(?:run|runs|running|execut\w+|paste|type|enter|install\w*|invoke|launch)\b"
+)
+_LEADS_SOMEWHERE = re.compile(r"[/\\~]|\d\.\d|[a-z] [a-z]{2,} [a-z]")
+MIN_FRAGMENT_CHARS = 60
+"""A decoded text shorter than this that names no place and is no sentence is a fragment, such as
+logs show."""
 _LICENCE = re.compile(r"(?i)(?:^|/)(?:licen[cs]e|copying|notice)[^/]{0,20}$")
 
-_CODE: dict[str, Callable[[str], list[Hit]]] = {
-    "shell": shell.find, "python": python.find, "javascript": javascript.find, "typescript": javascript.find,
-    "powershell": powershell.find, "ruby": ruby.find,
-}  # fmt: skip
-_COMMANDS = {"javascript": javascript.commands, "typescript": javascript.commands, "ruby": ruby.commands}
-OTHERS = frozenset(("php", "perl", "lua", "batch", "applescript", "go", "rust", "java", "csharp", "c", "cpp", "kotlin", "swift",
-                    "dart", "scala"))  # fmt: skip
-MOST_COMMANDS = 2000
-MOST_ENCODED = 100
+_ANALYZERS: dict[str, Callable[[str], list[RuleHit]]] = {
+    "python": scan_python.find,
+    "javascript": javascript.find,
+    "typescript": javascript.find,
+    "powershell": powershell.find,
+    "settings": scripts.find_settings,
+}
+PATTERN_LANGUAGES = word_set(
+    "ruby php perl lua batch applescript go rust java csharp c cpp kotlin swift dart scala"
+)
+MAX_INNER_COMMANDS = 2000
+MAX_ENCODED_PER_RULE = 100
 """Encoded stretches of one text in which the same rule is told of."""
-_INNER = (prose.find, shell.find, python.find, javascript.find)
+_DECODED_ANALYZERS = (prose.find, scan_shell.find, scan_python.find, javascript.find)
 """What is tried on decoded text, whose language nobody names."""
 
 
-class Seen(NamedTuple):
+class Sighting(NamedTuple):
     """One hit with its place: offsets count characters of the file as it lies on disk."""
 
     rule: str
@@ -64,173 +102,257 @@ class Seen(NamedTuple):
     end: int
     evidence: str
     place: str
-    """prose, script, fence, code, code-span, encoded, quote, example, html-comment, frontmatter, alt, tree."""
+    """prose, script, fence, code, code-span, encoded, quote, example, html-comment, frontmatter,
+    alt, tree."""
 
 
 class Examined(NamedTuple):
     """All that was seen of a tree."""
 
-    seen: tuple[Seen, ...]
-    sheets: tuple[Sheet, ...]
-    sentences: tuple[tuple[Sentence, ...], ...]
-    """For each sheet, the concepts of its sentences."""
+    seen: tuple[Sighting, ...]
+    files: tuple[FileText, ...]
     kinds: dict[str, str]
     guards: bool = False
-    """Whether the skill says that it is there to find attacks: then it must be allowed to quote them."""
+    """Whether the skill says that it is there to find attacks: then it must be allowed to quote
+    them."""
+    keys: frozenset[str] = frozenset()
+    """Pieces of the keys that lie in it: no evidence may show one."""
 
 
-def examine(tree: Tree, extra: Sequence[Analyzer] = ()) -> Examined:
+def examine(tree: ScanTree, extra: Sequence[Analyzer] = ()) -> Examined:
     """Look at a whole tree. Never fails: what cannot be read is itself something seen."""
-    tree = tree._replace(pieces=tuple(sorted(tree.pieces)))  # whoever lists a folder first: the same findings
+    tree = tree._replace(
+        pieces=tuple(sorted(tree.pieces))
+    )  # whoever lists a folder first: the same findings
     kinds = {piece.path: kind_of_piece(piece) for piece in tree.pieces if not piece.link}
-    sheets = tuple(_sheets(tree, kinds))
-    cut = tuple(tuple(sentences(sheet.text.plain)) for sheet in sheets)
-    seen = [_of_tree(path, hit) for path, hit in structure.find(tree, kinds)]
-    guards = any(_GUARDS.search(_described(sheet)) for sheet in sheets)
-    for sheet, concepts in zip(sheets, cut, strict=True):
-        seen += _of_sheet(sheet, list(concepts), guards=guards)
-        if exceeds(sheet.text.plain):
-            seen.append(Seen("SC802", sheet.path, 0, 0, "more words than are weighed", "tree"))
-        seen += (_placed(sheet, hit, "prose") for analyzer in extra for hit in analyzer.find(sheet.path, sheet.text.plain))
-    seen += [_of_tree(path, hit) for path, hit in contradictions(sheets, seen)]
-    return Examined(tuple(dict.fromkeys(seen)), sheets, cut, kinds, guards)
+    files = tuple(_file_texts(tree, kinds))
+    seen = [_sight_in_tree(path, hit) for path, hit in whole_skill.find_in_folder(tree, kinds)]
+    # what a SKILL.md says it is for: its frontmatter, or its beginning
+    guards = any(
+        file.path.lower() == "skill.md"
+        and (_GUARDS.search(file.text.plain[:800]) or says_to_guard(file.text.plain[:800]))
+        for file in files
+    )
+    keys: set[str] = set()
+    for file in files:
+        seen += _sight_in_file(file, keys, guards=guards)
+        if exceeds(file.text.plain):
+            seen.append(_unfinished(file, "more words than are weighed"))
+        seen += (
+            _placed(file, hit, "prose")
+            for analyzer in extra
+            for hit in analyzer.find(file.path, file.text.plain)
+        )
+    seen += [_sight_in_tree(path, hit) for path, hit in find_contradictions(files, seen)]
+    seen += _sight_keys(tree, kinds, files, keys)
+    return Examined(
+        seen=tuple(dict.fromkeys(seen)),
+        files=files,
+        kinds=kinds,
+        guards=guards,
+        keys=frozenset(keys),
+    )
 
 
-def _sheets(tree: Tree, kinds: dict[str, str]) -> Iterator[Sheet]:
-    """Read what is text by its content, and, as far as there is room, what is text by its name alone."""
-    room = ODD
+def _sight_keys(
+    tree: ScanTree, kinds: dict[str, str], files: Sequence[FileText], keys: set[str]
+) -> Iterator[Sighting]:
+    """Look for keys in every file, data and programs too, and note their pieces. A key in an
+    example is a key.
+    """
+    for file in files:
+        plain = file.text.plain
+        for hit in find_keys(plain):
+            keys.update(parts_of(plain[hit.start : hit.end]))
+            yield _placed(file, RuleHit(hit.rule, hit.start, hit.end, hit.shown), "data")
+    texts = {file.path for file in files}
+    room = MAX_ODD_BYTES
+    for piece in tree.pieces:
+        if piece.path in texts or kinds.get(piece.path, "") in KEYLESS_KINDS or room <= 0:
+            continue
+        data = piece.data[:room]
+        room -= len(data)
+        for hit in find_keys(data.decode("latin-1")):
+            yield _sight_in_tree(piece.path, RuleHit(hit.rule, hit.start, hit.end, hit.shown))
+
+
+def _file_texts(tree: ScanTree, kinds: dict[str, str]) -> Iterator[FileText]:
+    """Read what is text by its content, and, as far as there is room, what is text by its name
+    alone.
+    """
+    room = MAX_ODD_BYTES
     for piece in tree.pieces:
         kind = kinds.get(piece.path, "")
-        if kind in TEXTS:
-            yield sheet_of(piece, kind)
+        if kind in TEXT_KINDS:
+            yield read_file_text(piece, kind)
         elif kind and room > 0 and (reading := reading_of(piece)):
-            # Such a file is reported by its name or its bytes in any case; reading all of it would only cost.
-            yield sheet_of(piece._replace(data=piece.data[:room]), reading)
+            # Such a file is reported by its name or its bytes in any case; reading all of it would
+            # only cost.
+            yield read_file_text(piece._replace(data=piece.data[:room]), reading)
             room -= len(piece.data)
 
 
-def _of_tree(path: str, hit: Hit) -> Seen:
-    return Seen(hit.rule, path, hit.start, hit.end, hit.evidence[:SHOWN], "tree")
+def _sight_in_tree(path: str, hit: RuleHit) -> Sighting:
+    return Sighting(hit.rule, path, hit.start, hit.end, hit.evidence[:MAX_EVIDENCE_CHARS], "tree")
 
 
-def _presented(sheet: Sheet, stretch: Stretch) -> str:
-    """Say how code is presented: as something to run, or as an example. Inline code is a mention unless its line says to run it."""
+def _unfinished(file: FileText, why: str) -> Sighting:
+    """Say that not all of a file was looked at."""
+    return Sighting("SC802", file.path, 0, 0, why, "tree")
+
+
+def _presented(file: FileText, stretch: CodeStretch) -> str:
+    """Say how code is presented: as something to run, or as an example. Inline code is a mention
+    unless its line says to run it.
+    """
     if stretch.place == "code-span":
-        line = sheet.text.plain[max(0, stretch.start - 120) : stretch.start].rpartition("\n")[2]
-        return "code-span" if _TOLD.search(line) and "example" not in stretch.hints else "example"
-    return "example" if "example" in stretch.hints and "told" not in stretch.hints else stretch.place
+        line = file.text.plain[max(0, stretch.start - 120) : stretch.start].rpartition("\n")[2]
+        return (
+            "code-span"
+            if (_SAYS_TO_RUN.search(line) or says_to_run(line)) and "example" not in stretch.hints
+            else "example"
+        )
+    return (
+        "example" if "example" in stretch.hints and "told" not in stretch.hints else stretch.place
+    )
 
 
-def _described(sheet: Sheet) -> str:
-    """Give what a SKILL.md says it is for: its frontmatter, or its beginning."""
-    return sheet.text.plain[:800] if sheet.path.lower() == "skill.md" else ""
-
-
-def _of_sheet(sheet: Sheet, concepts: list[Sentence], *, guards: bool) -> Iterator[Seen]:
-    plain = sheet.text.plain
-    for hit in prose.found_in(plain, concepts):
-        place = _place_in(sheet, hit.start)
-        if place in CODE and hit.rule in DEAF_IN_CODE:
+def _sight_in_file(file: FileText, keys: set[str], *, guards: bool) -> Iterator[Sighting]:
+    plain = file.text.plain
+    find = prose.find_in_code if file.kind in CODE_KINDS | DATA_KINDS else prose.find
+    for hit in find(plain):
+        place = _place_in(file, hit.start)
+        if place in CODE_PLACES and hit.rule in DEAF_IN_CODE:
             continue
-        # A skill that guards against attacks lists them, in code and in tables; behaviour in its code still counts in full.
-        quoted = (guards or hit.rule == "SC161") and place in CODE
-        yield _placed(sheet, hit, "example" if quoted or (guards and place == "table") else place)
-    for stretch in stretches(sheet):
+        # A skill that guards against attacks lists them, in code and in tables; behaviour in its
+        # code still counts in full.
+        quoted = (guards or hit.rule == "SC161") and place in CODE_PLACES
+        if place not in UNMOODED and hit.rule in MOODED:
+            quoted = quoted or is_taught(plain, hit)
+        yield _placed(file, hit, "example" if quoted or (guards and place == "table") else place)
+    for stretch in stretches(file):
         if stretch.place == LEFT_OUT:
-            yield Seen("SC802", sheet.path, 0, 0, "more commands than are looked at", "tree")
+            yield _unfinished(file, "more commands than are looked at")
             continue
-        place = _presented(sheet, stretch)
-        for hit in _of_code(stretch.code.plain, stretch.lang):
+        place = _presented(file, stretch)
+        for hit in _analyze_code(stretch.code.plain, stretch.lang):
             start, end = stretch.code.span(hit.start, hit.end)
-            yield _placed(sheet, hit._replace(start=start + stretch.start, end=end + stretch.start), place)
-    for hit in supply.find_manifest(sheet.path, plain):
-        yield _placed(sheet, hit, "script")
-    yield from _encoded(sheet, guards=guards)
-    yield from _unseen(sheet)
+            yield _placed(
+                file, hit._replace(start=start + stretch.start, end=end + stretch.start), place
+            )
+    for hit in packages.find_manifest(file.path, plain):
+        yield _placed(file, hit, "script")
+    yield from _encoded(file, keys, guards=guards)
+    yield from _unseen(file)
 
 
-def _of_code(code: str, lang: str) -> list[Hit]:
-    """Give a stretch of code to its language's analyzer, and the commands it starts to the shell's."""
-    analyze = _CODE.get(lang)
+def _analyze_code(code: str, lang: str) -> list[RuleHit]:
+    """Give a stretch of code to its language's analyzer, and the commands it starts to the
+    shell's.
+    """
     if lang == "shell":
-        return shell.find(code) + supply.find(code)
-    if analyze is None:
-        found = scripts.find(code, lang) if lang in OTHERS else []
+        return scan_shell.find(code) + packages.find_installs(code)
+    commands = []
+    if lang in PATTERN_LANGUAGES:
+        found = scripts.find(code, lang)
         commands = scripts.commands(code, lang) if found else []
     else:
-        found = analyze(code)
-        commands = _COMMANDS[lang](code) if found and lang in _COMMANDS else []
+        found = _ANALYZERS[lang](code) if lang in _ANALYZERS else []
+        if found and lang in ("javascript", "typescript"):
+            commands = javascript.commands(code)
     told: set[str] = set()
     for start, end, command in commands:
         if command in told:
             continue
-        if len(told) >= MOST_COMMANDS:
-            found.append(Hit("SC802", start, end, "more commands than are looked at"))
+        if len(told) >= MAX_INNER_COMMANDS:
+            found.append(RuleHit("SC802", start, end, "more commands than are looked at"))
             break
         told.add(command)
-        found += [Hit(hit.rule, start, end, hit.evidence or command) for hit in shell.find(command)]
+        found += [
+            RuleHit(hit.rule, start, end, hit.evidence or command)
+            for hit in scan_shell.find(command)
+        ]
     return found
 
 
-def _encoded(sheet: Sheet, *, guards: bool) -> Iterator[Seen]:
+def _encoded(file: FileText, keys: set[str], *, guards: bool) -> Iterator[Sighting]:
     """Look inside what is encoded: instructions or commands that someone took pains to hide."""
-    read: dict[str, list[Hit]] = {}
-    told: dict[tuple[str, str], int] = {}
-    for layer in layers(sheet.text.plain):
+    read = {}
+    told: Counter[tuple[str, str]] = Counter()
+    for layer in layers(file.text.plain):
         if layer.kind == UNDECODED:
-            yield Seen("SC802", sheet.path, 0, 0, "more is encoded than is decoded", "tree")
+            yield _unfinished(file, "more is encoded than is decoded")
             continue
+        for key in find_keys(layer.text):
+            keys.update(parts_of(layer.text[key.start : key.end]))
+            shown = RuleHit(key.rule, layer.start, layer.end, f"{layer.kind}: {key.shown}")
+            yield _placed(file, shown, "data")
         if layer.text not in read:
-            read[layer.text] = [hit for analyze in _INNER for hit in analyze(layer.text)]
+            read[layer.text] = [
+                hit for analyze in _DECODED_ANALYZERS for hit in analyze(layer.text)
+            ]
         inner = read[layer.text]
         if any(hit.rule == "SC802" for hit in inner):
-            yield Seen("SC802", sheet.path, 0, 0, "more is encoded than is looked at", "tree")
-        grave = {RULES[hit.rule].severity for hit in inner}
-        if not grave & ({"critical", "high"} if layer.kind == "url" else {"critical", "high", "medium"}):
+            yield _unfinished(file, "more is encoded than is looked at")
+        if not _hides_something(layer, inner):
             continue
-        shown = f"{layer.kind}: {layer.text[:SHOWN]}"
-        around = _place_in(sheet, layer.start)
-        place = around if around in QUIET else "example" if guards and around != "script" else "encoded"
+        said = f"{layer.kind}: {layer.text[:MAX_EVIDENCE_CHARS]}"
+        place = _place_in(file, layer.start)
+        if place not in QUIET_PLACES:
+            shows = place == "data" or (guards and place != "script")
+            place = "example" if shows else "encoded"
         for rule in dict.fromkeys(("SC163", *(hit.rule for hit in inner if hit.rule != "SC802"))):
-            told[rule, place] = told.get((rule, place), 0) + 1
-            if told[rule, place] > MOST_ENCODED:
-                continue
-            yield _placed(sheet, Hit(rule, layer.start, layer.end, shown), place)
+            told[rule, place] += 1
+            if told[rule, place] <= MAX_ENCODED_PER_RULE:
+                yield _placed(file, RuleHit(rule, layer.start, layer.end, said), place)
 
 
-def _unseen(sheet: Sheet) -> Iterator[Seen]:
-    for run in sheet.hidden:
-        shown = run.text or f"{run.kind} characters"
-        rule = "SC162" if run.kind in UNSEEN else "SC169"
-        yield Seen(rule, sheet.path, run.start, run.end, shown[:SHOWN], "hidden" if rule == "SC162" else "prose")
-        if run.text:
-            for hit in prose.find(run.text):
-                yield Seen(hit.rule, sheet.path, run.start, run.end, run.text[:SHOWN], "hidden")
-    for hit in prose.look_alikes(sheet.original):
-        yield Seen(hit.rule, sheet.path, hit.start, hit.end, sheet.original[hit.start : hit.end], "hidden")
+def _hides_something(layer: Decoded, inner: list[RuleHit]) -> bool:
+    """Tell whether what was found in decoded text is worth telling."""
+    grave = {"critical", "high"} if layer.kind == "url" else {"critical", "high", "medium"}
+    if grave.isdisjoint(RULES[hit.rule].severity for hit in inner):
+        return False
+    return len(layer.text) >= MIN_FRAGMENT_CHARS or bool(_LEADS_SOMEWHERE.search(layer.text))
 
 
-def _placed(sheet: Sheet, hit: Hit, place: str) -> Seen:
-    start, end = sheet.text.span(hit.start, hit.end)
-    evidence = hit.evidence or " ".join(sheet.text.plain[hit.start : hit.end][: 2 * SHOWN].split())
-    return Seen(hit.rule, sheet.path, start, end, evidence[:SHOWN], place)
+def _unseen(file: FileText) -> Iterator[Sighting]:
+    for run in file.hidden:
+        shown = (run.text or f"{run.kind} characters")[:MAX_EVIDENCE_CHARS]
+        slip = run.kind == "zero-width" and run.end - run.start < 4 and not run.text
+        hides = run.kind in HIDING_KINDS and not (slip and len(file.hidden) <= FEW_UNSEEN)
+        rule, place = ("SC162", "hidden") if hides else ("SC169", "prose")
+        yield Sighting(rule, file.path, run.start, run.end, shown, place)
+        for hit in prose.find(run.text):
+            yield Sighting(hit.rule, file.path, run.start, run.end, shown, "hidden")
+    for hit in look_alikes(file.original):
+        shown = file.original[hit.start : hit.end]
+        yield Sighting(hit.rule, file.path, hit.start, hit.end, shown, "hidden")
 
 
-def _place_in(sheet: Sheet, at: int) -> str:
+def _placed(file: FileText, hit: RuleHit, place: str) -> Sighting:
+    start, end = file.text.span(hit.start, hit.end)
+    evidence = hit.evidence or " ".join(
+        file.text.plain[hit.start : hit.end][: 2 * MAX_EVIDENCE_CHARS].split()
+    )
+    return Sighting(hit.rule, file.path, start, end, evidence[:MAX_EVIDENCE_CHARS], place)
+
+
+def _place_in(file: FileText, at: int) -> str:
     """Say in what kind of stretch a place lies."""
-    if sheet.kind in SCRIPTS:
+    if file.kind in CODE_KINDS:
         return "script"
-    if sheet.kind in DATA:
+    if file.kind in DATA_KINDS:
         return "data"
-    if _LICENCE.search(sheet.path):
-        return "quote"  # a licence is nobody's instruction; what is hidden there still counts, for less
-    if not sheet.segments:
+    if _LICENCE.search(file.path):
+        # a licence is nobody's instruction; what is hidden there still counts, for less
+        return "quote"
+    if not file.segments:
         return "prose"
-    block = block_at(sheet.segments, at)
-    if block is None or block.place in {"heading", "list", "table", "html"}:
-        if block is not None and "example" in context(sheet.text.plain, block):
-            return "example"
-        return "table" if block is not None and block.place == "table" else "prose"
-    if block.place == "prose":
-        return "example" if "example" in context(sheet.text.plain, block) else "prose"
-    return block.place
+    block = block_at(file.segments, at)
+    if block is None:
+        return "prose"
+    if block.place not in _TELLING_BLOCKS:
+        return block.place
+    if "example" in context(file.text.plain, block):
+        return "example"
+    return "table" if block.place == "table" else "prose"

@@ -1,130 +1,113 @@
-"""Passages: a text as overlapping windows of forty words, each with the features that the learned weights speak of.
+"""The prose of a skill, cut into passages of a few sentences: what the model reads.
 
-A feature is a word, two or three words in a row, or two concepts in one sentence, hashed to a place in one table of weights.
-Every feature belongs to one word, so the weight of any window is the difference of two sums, and a text costs one pass however
-many windows it has.
+Code is left out: there a model takes a token read from the environment, or a build folder removed,
+for an attack, and the analyzers know better. Passages overlap, so that nothing falls between two.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from itertools import accumulate, islice
 from typing import TYPE_CHECKING, NamedTuple
-from zlib import crc32
+
+from metier.scan.model import word_set
+from metier.scan.weigh import ReadPassage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
-    from metier.scan.concepts import Sentence
+    from metier.ports import PassageReader
+    from metier.scan.languages.file_text import FileText
 
-BITS = 18
-WINDOW = 40
-STRIDE = 20
-MOST_WORDS = 60_000
-"""Words of one text that are weighed: at most some 400 kB of prose."""
-PAIR_WORDS = 12
-"""How far apart two concepts of one sentence still form a pair."""
-
-_MASK = (1 << BITS) - 1
-_TWO, _THREE = 0x9E3779B1, 0x85EBCA6B
+PROSE_PLACES = word_set("frontmatter heading prose list quote table html-comment html")
+PROSE_FENCES = word_set("markdown md text txt plaintext prompt")
+"""Fences that hold sentences."""
+PROSE_FILES = word_set("markdown text")
+MIN_WORDS = 56
+"""A passage goes on until it has so many words."""
+MAX_WORDS = 110
+MAX_UNIT_WORDS = 60
+"""A sentence longer than this is cut."""
+MAX_PASSAGES = 1500
+"""Passages of one file: some 300 kB of prose."""
+_UNIT = re.compile(r"[^\n]+?(?:[.!?](?=\s)|[\u3002\uff01\uff1f]|$)", re.MULTILINE)
 _WORD = re.compile(r"\S+")
-_AROUND = ".,;:!?()[]{}\"'*_<>|`#-\u2019\u201c\u201d"
 
 
-class Passages(NamedTuple):
-    """The words of a text and the features that belong to each."""
+class ScanPassage(NamedTuple):
+    """A stretch of a file's normalised text, and its words as the model reads them."""
 
-    starts: list[int]
-    """Where each word begins."""
-    features: list[tuple[int, ...]]
+    start: int
     end: int
+    text: str
 
 
-class _Words(dict[str, int]):
-    """Hashes of words as they stand in texts, worked out once: without what stands around them, numbers alike, addresses alike."""
-
-    def __missing__(self, word: str) -> int:
-        bare = word.strip(_AROUND).lower()[:60]
-        if bare.startswith("http"):
-            bare = "url"
-        elif bare.isdigit():
-            bare = "0"
-        if len(self) >= MOST_HASHES:
-            self.clear()
-        self[word] = found = crc32((bare or word[:8]).encode("utf-8", "surrogatepass"))
-        return found
+class _Unit(NamedTuple):
+    start: int
+    end: int
+    text: str
+    words: int
 
 
-class _Concepts(dict[tuple[str, str], int]):
-    """Places of concepts and pairs of them: there are only so many."""
-
-    def __missing__(self, pair: tuple[str, str]) -> int:
-        self[pair] = found = crc32(">".join(pair).encode()) & _MASK
-        return found
-
-
-MOST_HASHES = 1 << 15
-"""Words whose hashes are kept between texts."""
-_WORDS, _CONCEPTS = _Words(), _Concepts()
+def read_passages(files: Iterable[FileText], reader: PassageReader) -> list[ReadPassage]:
+    """Have the prose of a skill read; give what the model says of the passages that it chose."""
+    places = [(file, passage) for file in files for passage in cut_passages(file)]
+    found = []
+    for at, value in reader.read([passage.text for _file, passage in places]):
+        file, passage = places[at]
+        found.append(ReadPassage(file.path, *file.text.span(passage.start, passage.end), value))
+    return found
 
 
-def exceeds(text: str) -> bool:
-    """Tell whether a text has more words than are weighed."""
-    return len(text) > MOST_WORDS and len(text.split()) > MOST_WORDS
+def cut_passages(file: FileText) -> list[ScanPassage]:
+    """Cut the prose of a file into passages that overlap by about a half."""
+    units = [unit for start, end in _prose(file) for unit in _units(file.text.plain, start, end)]
+    found: list[ScanPassage] = []
+    first = 0
+    while first < len(units) and len(found) < MAX_PASSAGES:
+        last = first
+        count = units[first].words
+        while last + 1 < len(units) and count < MIN_WORDS:
+            if count + units[last + 1].words > MAX_WORDS:
+                break
+            last += 1
+            count += units[last].words
+        part = units[first : last + 1]
+        found.append(ScanPassage(part[0].start, part[-1].end, "\n".join(one.text for one in part)))
+        if last + 1 >= len(units):
+            break
+        first = _half(units, first, last, count)
+    return found
 
 
-def passages(text: str, cut: Iterable[Sentence]) -> Passages:
-    """Read a normalised text into words, each with its features."""
-    starts, codes = _read(text)
-    features: list[tuple[int, ...]] = [
-        (one & _MASK, (two * _TWO ^ one) >> 3 & _MASK, (three * _THREE ^ two * _TWO ^ one) >> 5 & _MASK)
-        for one, two, three in zip(codes, [0, *codes], [0, 0, *codes], strict=False)
-    ]
-    for at, more in _concepts(starts, cut):
-        features[at] += more
-    return Passages(starts, features, len(text))
+def _half(units: list[_Unit], first: int, last: int, count: int) -> int:
+    """Give the unit with which the next passage begins: the first one after half of this one."""
+    passed = 0
+    for at in range(first, last + 1):
+        passed += units[at].words
+        if 2 * passed >= count:
+            return at + 1
+    return last + 1
 
 
-def _read(text: str) -> tuple[list[int], list[int]]:
-    starts = [match.start() for match in islice(_WORD.finditer(text), MOST_WORDS)]
-    return starts, list(map(_WORDS.__getitem__, text.split()[: len(starts)]))
+def _prose(file: FileText) -> Iterator[tuple[int, int]]:
+    if file.kind not in PROSE_FILES:
+        return
+    if file.kind == "text":
+        yield 0, len(file.text.plain)
+        return
+    for segment in file.segments:
+        if segment.place in PROSE_PLACES or (
+            segment.place == "fence" and segment.lang.lower() in PROSE_FENCES
+        ):
+            yield segment.start, segment.end
 
 
-def _concepts(starts: list[int], cut: Iterable[Sentence]) -> Iterator[tuple[int, tuple[int, ...]]]:
-    """Give the features that a sentence's concepts and pairs of them add, each once, at the sentence's first word."""
-    for sentence in cut if starts else ():
-        mentions = sentence.mentions
-        found: set[tuple[str, str]] = set()
-        for number, (concept, at, *_place) in enumerate(mentions):
-            found.add(("", concept))
-            for other, before, *_elsewhere in mentions[max(0, number - PAIR_WORDS) : number]:
-                if at - before <= PAIR_WORDS and other != concept:
-                    found.add((other, concept))
-        yield max(0, bisect_right(starts, sentence.start) - 1), tuple(sorted(map(_CONCEPTS.__getitem__, found)))
-
-
-def windows(count: int) -> Iterable[tuple[int, int]]:
-    """Give the windows over so many words."""
-    for start in range(0, max(1, count - STRIDE), STRIDE):
-        yield start, min(count, start + WINDOW)
-
-
-def strongest(text: str, cut: Iterable[Sentence], weights: Sequence[int]) -> tuple[int, int, int]:
-    """Give the weight of the strongest window and the characters it spans.
-
-    The same features as `passages` gives, weighed as they come: nothing is kept of a word but its place and its weight.
-    """
-    starts, codes = _read(text)
-    if not starts:
-        return 0, 0, 0
-    own = [
-        weights[one & _MASK] + weights[(two * _TWO ^ one) >> 3 & _MASK] + weights[(three * _THREE ^ two * _TWO ^ one) >> 5 & _MASK]
-        for one, two, three in zip(codes, [0, *codes], [0, 0, *codes], strict=False)
-    ]
-    for at, features in _concepts(starts, cut):
-        own[at] += sum(map(weights.__getitem__, features))
-    sums = [0, *accumulate(own)]
-    count = len(starts)
-    best, start, end = max((sums[end] - sums[start], -start, end) for start, end in windows(count))
-    return best, starts[-start], starts[end] if end < count else len(text)
+def _units(text: str, start: int, end: int) -> Iterator[_Unit]:
+    """Cut a stretch at its lines and the ends of its sentences."""
+    for match in _UNIT.finditer(text, start, end):
+        words = list(_WORD.finditer(text, match.start(), match.end()))
+        for at in range(0, len(words), MAX_UNIT_WORDS):
+            part = words[at : at + MAX_UNIT_WORDS]
+            yield _Unit(
+                part[0].start(), part[-1].end(), " ".join(one[0] for one in part), len(part)
+            )

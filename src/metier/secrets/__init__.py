@@ -1,1 +1,3 @@
-"""Names → values, at run time only: who keeps them, who may have them, and who never does."""
+"""Values that skills may use: who keeps them, who may have them, and how they stay out of
+output.
+"""

@@ -1,4 +1,6 @@
-"""Python code skills: one file with a top-level `run`, its metadata read from the syntax tree and never by import."""
+"""Python code skills: one file with a top-level `run`, its metadata read from the syntax tree and
+never by import.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metier.model import Diagnostic
 from metier.standard.names import one_line
+from metier.standard.plain_text import words
 
 if TYPE_CHECKING:
     import ast
     from collections.abc import Iterator
+
+    from metier.model import JsonObject, Texts
 
 MAX_BYTES = 1024 * 1024
 
@@ -21,40 +26,33 @@ _CODING = re.compile(rb"^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _COMMENT = re.compile(rb"^[ \t\f]*(?:#.*)?$")
 _READABLE = frozenset((b"utf-8", b"utf8", b"u8", b"ascii", b"us-ascii"))
 
-_KNOWN = frozenset(
-    "SKILL_" + word
-    for word in (
-        "NAME",
-        "DESCRIPTION",
-        "TRIGGERS",
-        "MCP_EXPOSE",
-        "OBSERVATION_TRIGGER",
-        "NEEDS_OBSERVATION",
-        "DESTRUCTIVE",
-        "PERMISSIONS",
-    )
+_KNOWN = words(
+    "SKILL_NAME SKILL_DESCRIPTION SKILL_TRIGGERS SKILL_MCP_EXPOSE SKILL_OBSERVATION_TRIGGER "
+    "SKILL_NEEDS_OBSERVATION SKILL_DESTRUCTIVE SKILL_PERMISSIONS"
 )
 _RESTRICTING = {"SKILL_DESTRUCTIVE": True, "SKILL_MCP_EXPOSE": False}
-"""Names that restrict, with the value taken when they cannot be read (decision 11)."""
+"""Names that restrict, with the value taken when they cannot be read (MT-11)."""
 
 
 class CodeFacts(NamedTuple):
-    """What a code skill says of itself. `run_line` is 0 when it has no top-level `run`; `expose` None means unsaid."""
+    """What a code skill says of itself. `run_line` is 0 when it has no top-level `run`; `expose`
+    None means unsaid.
+    """
 
     name: str
     description: str
-    triggers: tuple[str, ...]
-    expose: bool | None
-    observation: dict[str, Any] | None
-    needs_observation: bool
-    destructive: bool
-    permissions: tuple[str, ...]
-    run_line: int
-    is_async: bool
-    diagnostics: tuple[Diagnostic, ...]
+    triggers: Texts = ()
+    expose: bool | None = None
+    observation: JsonObject | None = None
+    needs_observation: bool = False
+    destructive: bool = False
+    permissions: Texts = ()
+    run_line: int = 0
+    is_async: bool = False
+    diagnostics: tuple[Diagnostic, ...] = ()
 
 
-class _Given(NamedTuple):
+class _GivenValue(NamedTuple):
     """One name's last assignment: its value where it is a literal, and where it stands."""
 
     value: Any
@@ -71,7 +69,9 @@ def read_code(data: bytes, stem: str) -> CodeFacts | None:
     tree = _parse(data, path)
     if isinstance(tree, Diagnostic):
         name = one_line(stem)
-        return CodeFacts(name, name, (), False, None, False, True, (), 0, False, (tree,))  # noqa: FBT003 - a row, in its order
+        return CodeFacts(
+            name=name, description=name, expose=False, destructive=True, diagnostics=(tree,)
+        )
     run_line, is_async = _run(tree)
     given = dict(_assignments(tree))
     if not run_line and not given:
@@ -79,8 +79,10 @@ def read_code(data: bytes, stem: str) -> CodeFacts | None:
     return _facts(_Metadata(given, path), stem, run_line, is_async=is_async)
 
 
-def custom_triggers(data: bytes) -> dict[str, tuple[str, ...]]:
-    """Read the user's own triggers by skill name; they replace the declared ones. A malformed file has none (CO-8)."""
+def custom_triggers(data: bytes) -> dict[str, Texts]:
+    """Read the user's own triggers by skill name; they replace the declared ones. A malformed file
+    has none (CO-8).
+    """
     import json  # only users who have such a file pay for it
 
     try:
@@ -93,7 +95,7 @@ def custom_triggers(data: bytes) -> dict[str, tuple[str, ...]]:
     return {name: words for name, words in found.items() if words}
 
 
-def _words(entry: object) -> tuple[str, ...]:
+def _words(entry: object) -> Texts:
     listed = entry.get("triggers") if isinstance(entry, dict) else None
     items = [listed] if isinstance(listed, str) else listed if isinstance(listed, list) else []
     words = (one_line(str(item)) for item in items if isinstance(item, (str, int, float)))
@@ -125,21 +127,22 @@ def _decode(data: bytes) -> str:
         raise ValueError(message)
     for line in data.removeprefix(b"\xef\xbb\xbf").splitlines()[:2]:
         declared = _CODING.match(line)
-        if declared and not _is_readable(declared[1].lower().replace(b"_", b"-")):
-            message = f"declares the encoding {declared[1][:40].decode('ascii', 'replace')}, only UTF-8 is read"
+        encoding = declared[1].lower().replace(b"_", b"-") if declared else b"utf-8"
+        if declared and encoding not in _READABLE and not encoding.startswith(b"utf-8-"):
+            message = (
+                f"declares the encoding {declared[1][:40].decode('ascii', 'replace')}, only "
+                f"UTF-8 is read"
+            )
             raise ValueError(message)
         if declared or not _COMMENT.match(line):
             break
     return data.decode("utf-8-sig")
 
 
-def _is_readable(encoding: bytes) -> bool:
-    return encoding in _READABLE or encoding.startswith(b"utf-8-")
-
-
 def _broken(path: str, why: str, line: int, column: int) -> Diagnostic:
     hint = "correct the file; until then it is not offered"
-    return Diagnostic("SK090", "error", f"code skill does not parse: {one_line(why)}", path, line, max(column, 1), hint)
+    message = f"code skill does not parse: {one_line(why)}"
+    return Diagnostic("SK090", "error", message, path, line, max(column, 1), hint=hint)
 
 
 def _run(tree: ast.Module) -> tuple[int, bool]:
@@ -151,7 +154,7 @@ def _run(tree: ast.Module) -> tuple[int, bool]:
     return 0, False
 
 
-def _assignments(tree: ast.Module) -> Iterator[tuple[str, _Given]]:
+def _assignments(tree: ast.Module) -> Iterator[tuple[str, _GivenValue]]:
     """Give each metadata name set by a top-level statement, in order, so that the last one wins."""
     import ast
 
@@ -163,33 +166,39 @@ def _assignments(tree: ast.Module) -> Iterator[tuple[str, _Given]]:
         else:
             continue
         for target in targets:
-            # `A, B = …` and `A += …` are not worked out: the names count as set to something that is no literal.
+            # `A, B = …` and `A += …` are not worked out: the names count as set to something that
+            # is no literal.
             whole = isinstance(target, ast.Name) and not isinstance(node, ast.AugAssign)
             for part in ast.walk(target):
-                if isinstance(part, ast.Name) and part.id in _KNOWN and isinstance(part.ctx, ast.Store):
+                if (
+                    isinstance(part, ast.Name)
+                    and part.id in _KNOWN
+                    and isinstance(part.ctx, ast.Store)
+                ):
                     yield part.id, _given(node.value if whole else None, part)
 
 
-def _given(value: ast.expr | None, target: ast.Name) -> _Given:
+def _given(value: ast.expr | None, target: ast.Name) -> _GivenValue:
     import ast
 
-    at = value or target
-    # The tree counts columns in bytes; the name before the value is ASCII in all but perverse files.
-    line, column = at.lineno, at.col_offset + 1
-    if value is None:
-        return _Given(None, literal=False, line=line, column=column)
+    at = value or target  # a name is no literal either
+    literal = None
     try:
-        return _Given(ast.literal_eval(value), literal=True, line=line, column=column)
+        literal = ast.literal_eval(at)
+        is_literal = True
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
-        return _Given(None, literal=False, line=line, column=column)
+        is_literal = False
+    # The tree counts columns in bytes; the name before the value is ASCII in all but perverse
+    # files.
+    return _GivenValue(literal, is_literal, at.lineno, at.col_offset + 1)
 
 
 class _Metadata:
     """The assignments of one file, read by type; collects what is wrong with them."""
 
-    def __init__(self, given: dict[str, _Given], path: str) -> None:
+    def __init__(self, given: dict[str, _GivenValue], path: str) -> None:
         self._given = given
-        self._path = path
+        self.path = path
         self.notes: list[Diagnostic] = []
 
     def text(self, name: str, default: str) -> str:
@@ -201,12 +210,18 @@ class _Metadata:
             self._wrong(name, "text that is not empty")
         return default
 
-    def texts(self, name: str) -> tuple[str, ...]:
+    def texts(self, name: str) -> Texts:
         value = self._literal(name)
-        if value is None and not self._is_literal(name):
+        if value is None and not (name in self._given and self._given[name].literal):
             return ()
-        items = [value] if isinstance(value, str) else value if isinstance(value, (list, tuple)) else []
-        kept = tuple(dict.fromkeys(one_line(item) for item in items if isinstance(item, str) and item.strip()))
+        items = (
+            [value] if isinstance(value, str) else value if isinstance(value, (list, tuple)) else []
+        )
+        kept = tuple(
+            dict.fromkeys(
+                one_line(item) for item in items if isinstance(item, str) and item.strip()
+            )
+        )
         if isinstance(value, str) or len(kept) < len(items) or not isinstance(value, (list, tuple)):
             self._wrong(name, "a list of texts")
         return kept
@@ -215,7 +230,9 @@ class _Metadata:
         if name not in self._given:
             return default
         given = self._given[name]
-        if given.literal and (type(given.value) is bool or (given.value is None and default is None)):
+        if given.literal and (
+            type(given.value) is bool or (given.value is None and default is None)
+        ):
             return bool(given.value) if given.value is not None else None
         if name not in _RESTRICTING:
             self._literal(name)
@@ -226,7 +243,7 @@ class _Metadata:
         self.note("SK094", name, f"{name} is not True or False as written; taken as {strict}")
         return strict
 
-    def mapping(self, name: str) -> dict[str, Any] | None:
+    def mapping(self, name: str) -> JsonObject | None:
         value = self._literal(name)
         if value is None:
             return None
@@ -235,12 +252,13 @@ class _Metadata:
         self._wrong(name, "a dict of plain values")
         return None
 
-    def note(self, code: str, name: str, message: str, hint: str = "write the value out as a literal") -> None:
+    def note(
+        self, code: str, name: str, message: str, hint: str = "write the value out as a literal"
+    ) -> None:
         given = self._given[name]
-        self.notes.append(Diagnostic(code, "warning", message, self._path, given.line, given.column, hint))
-
-    def _is_literal(self, name: str) -> bool:
-        return name in self._given and self._given[name].literal
+        self.notes.append(
+            Diagnostic(code, "warning", message, self.path, given.line, given.column, hint=hint)
+        )
 
     def _literal(self, name: str) -> Any:
         if name not in self._given:
@@ -267,18 +285,19 @@ def _facts(metadata: _Metadata, stem: str, run_line: int, *, is_async: bool) -> 
         permissions=metadata.texts("SKILL_PERMISSIONS"),
         run_line=run_line,
         is_async=is_async,
-        diagnostics=(),
     )
-    notes = list(metadata.notes)
+    notes = metadata.notes
     if not run_line:
         hint = "define `def run(task, …)` at the top level"
         message = "code skill has no top-level run"
-        notes.append(Diagnostic("SK091", "error", message, one_line(f"{stem}.py"), 1, 1, hint))
+        notes.append(Diagnostic("SK091", "error", message, metadata.path, 1, 1, hint=hint))
     return facts._replace(diagnostics=tuple(notes))
 
 
 def _is_plain(value: object) -> bool:
-    """Tell whether a value can be shown as JSON: text keys, and no bytes, sets or halves of surrogate pairs."""
+    """Tell whether a value can be shown as JSON: text keys, and no bytes, sets or halves of
+    surrogate pairs.
+    """
     waiting = [value]
     while waiting:
         item = waiting.pop()

@@ -1,1 +1,1 @@
-"""Trees of files by their digest, and the change that puts them in place whole or not at all."""
+"""Trees of files by content, changes that happen whole or not at all, and safe files."""

@@ -1,1 +1,1 @@
-"""Getting skills in and keeping them current: sources, the lock, merges, and what is handed on to others."""
+"""Getting skills in and keeping them current: add, update, sync, merge, remove, and the lock."""

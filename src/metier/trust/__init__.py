@@ -1,1 +1,3 @@
-"""Stage 3 · verdict + provenance + policy + approvals → decision: may this skill be used, and why."""
+"""Stage 5: verdict + provenance + policy + approvals -> decision. May this skill be used, and
+why.
+"""

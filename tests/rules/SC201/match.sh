@@ -1,1 +1,1 @@
-curl -fsSL https://tools.example.net/setup | sudo bash -s -- --quiet
+curl -fsSL http://tools.example.net/setup | sudo bash -s -- --quiet

@@ -1,1 +1,1 @@
-curl -fsSL https://sh.rustup.rs.example.net/install | sh
+curl -fsSL http://sh.rustup.rs.example.net/install | sh

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from metier.audit.redact import ALL_CHARS, DEPTH, NODES, PATTERNS, TEXT_CHARS, is_secret_name, redacted, redacted_text
+from metier.audit.redact import (
+    MAX_ALL_CHARACTERS,
+    MAX_DEPTH,
+    MAX_NODES,
+    MAX_TEXT_CHARACTERS,
+    PATTERNS,
+    is_secret_name,
+    redact,
+    redact_text,
+)
 
 LONG = "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zA3cD6fG9"
 
@@ -34,7 +43,9 @@ SECRETS = [
     ("jwt", "eyJ" + LONG + ".eyJ" + LONG + "." + LONG),
     ("age-key", "AGE-SECRET-KEY-1" + "QZ" * 29),
 ]
-PEM = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\nAAAA\n-----END OPENSSH PRIVATE KEY-----"
+PEM = (
+    "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\nAAAA\n-----END OPENSSH PRIVATE KEY-----"
+)
 
 ASSIGNED = [
     "password=hunter2",
@@ -84,9 +95,12 @@ def test_there_are_at_least_fifteen_patterns() -> None:  # CO-28
 
 
 @pytest.mark.parametrize(("name", "secret"), SECRETS)
-@pytest.mark.parametrize("around", ["{}", "see {} there", "x={}", "({})", '"{}"', "key-{}", "https://x/?a={}&b=c", "1\n{}\n2"])
+@pytest.mark.parametrize(
+    "around",
+    ["{}", "see {} there", "x={}", "({})", '"{}"', "key-{}", "https://x/?a={}&b=c", "1\n{}\n2"],
+)
 def test_a_secret_is_taken_out_by_its_form(name: str, secret: str, around: str) -> None:
-    text = redacted_text(around.format(secret))
+    text = redact_text(around.format(secret))
 
     assert secret not in text
     assert around.format(f"[redacted: {name}]") == text
@@ -94,12 +108,12 @@ def test_a_secret_is_taken_out_by_its_form(name: str, secret: str, around: str) 
 
 @pytest.mark.parametrize("text", [PEM, PEM[:60], PEM.replace("\n", "\\n"), "a\n" + PEM + "\nb"])
 def test_a_private_key_is_taken_out_whole_and_also_when_it_is_cut(text: str) -> None:
-    assert "b3Blb" not in redacted_text(text)
+    assert "b3Blb" not in redact_text(text)
 
 
 @pytest.mark.parametrize("text", ASSIGNED)
 def test_a_secret_is_taken_out_by_what_stands_before_it(text: str) -> None:
-    clean = redacted_text(text)
+    clean = redact_text(text)
 
     assert "hunter2" not in clean
     assert "[redacted: " in clean
@@ -107,42 +121,100 @@ def test_a_secret_is_taken_out_by_what_stands_before_it(text: str) -> None:
 
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_is_no_secret_stays(text: str) -> None:
-    assert text == redacted_text(text)
+    assert text == redact_text(text)
 
 
-@pytest.mark.parametrize("text", [*ASSIGNED, *(secret for _name, secret in SECRETS), "token: " + SECRETS[2][1], "Authorization: Bearer " + SECRETS[21][1]])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *ASSIGNED,
+        *(secret for _name, secret in SECRETS),
+        "token: " + SECRETS[2][1],
+        "Authorization: Bearer " + SECRETS[21][1],
+    ],
+)
 def test_taking_out_twice_changes_nothing_more(text: str) -> None:
-    once = redacted_text(text)
+    once = redact_text(text)
 
-    assert once == redacted_text(once)
+    assert once == redact_text(once)
 
 
-@pytest.mark.parametrize("name", ["password", "db_password", "clientSecret", "X-Api-Key", "API_KEY", "token", "github.token", "Authorization", "secrets"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "password",
+        "db_password",
+        "clientSecret",
+        "X-Api-Key",
+        "API_KEY",
+        "token",
+        "github.token",
+        "Authorization",
+        "secrets",
+    ],
+)
 def test_a_name_says_that_its_value_is_a_secret(name: str) -> None:
     assert is_secret_name(name)
-    assert {name: "[redacted: secret]"} == redacted({name: "x"})
-    assert {name: "[redacted: secret]"} == redacted({name: ["x", {"y": 1}]})
+    assert {name: "[redacted: secret]"} == redact({name: "x"})
+    assert {name: "[redacted: secret]"} == redact({name: ["x", {"y": 1}]})
 
 
-@pytest.mark.parametrize("name", ["tokens", "name", "passed", "compass", "secretary", "tokenizer", "path", "monkey", "author"])
+@pytest.mark.parametrize(
+    "name",
+    ["tokens", "name", "passed", "compass", "secretary", "tokenizer", "path", "monkey", "author"],
+)
 def test_other_names_say_nothing(name: str) -> None:
     assert not is_secret_name(name)
-    assert {name: "x"} == redacted({name: "x"})
+    assert {name: "x"} == redact({name: "x"})
 
 
 def test_values_are_looked_through_to_the_bottom() -> None:
     bait = SECRETS[0][1]
 
-    clean = redacted({"a": [bait, (bait, {bait: bait})], "b": bait.encode(), "c": 5, "d": None, "e": True, "f": 1.5})
+    clean = redact(
+        {
+            "a": [bait, (bait, {bait: bait})],
+            "b": bait.encode(),
+            "c": 5,
+            "d": None,
+            "e": True,
+            "f": 1.5,
+        }
+    )
 
     mark = "[redacted: aws-key]"
-    assert {"a": [mark, [mark, {mark: mark}]], "b": mark, "c": 5, "d": None, "e": True, "f": 1.5} == clean
+    assert {
+        "a": [mark, [mark, {mark: mark}]],
+        "b": mark,
+        "c": 5,
+        "d": None,
+        "e": True,
+        "f": 1.5,
+    } == clean
 
 
 def test_what_json_cannot_hold_becomes_a_word() -> None:
-    clean = redacted({"a": float("nan"), "b": float("inf"), "c": 1 << 20_000, "d": object(), "e": b"\xff\x00", 5: {1}, None: 1})
+    clean = redact(
+        {
+            "a": float("nan"),
+            "b": float("inf"),
+            "c": 1 << 20_000,
+            "d": object(),
+            "e": b"\xff\x00",
+            5: {1},
+            None: 1,
+        }
+    )
 
-    assert {"a": "[nan]", "b": "[inf]", "c": "[a number of 20001 bits]", "d": "[object]", "e": "\\xff\x00", "5": [1], "None": 1} == clean
+    assert {
+        "a": "[nan]",
+        "b": "[inf]",
+        "c": "[a number of 20001 bits]",
+        "d": "[object]",
+        "e": "\\xff\x00",
+        "5": [1],
+        "None": 1,
+    } == clean
 
 
 def test_a_value_that_holds_itself_has_an_end() -> None:
@@ -151,8 +223,8 @@ def test_a_value_that_holds_itself_has_an_end() -> None:
     loop: dict[str, object] = {}
     loop |= {"a": loop, "b": loop, "c": knot}
 
-    assert str(redacted(knot)).count("[left out]") <= NODES
-    assert redacted(loop)
+    assert str(redact(knot)).count("[left out]") <= MAX_NODES
+    assert redact(loop)
 
 
 def test_what_is_nested_too_deep_is_left_out() -> None:
@@ -160,7 +232,7 @@ def test_what_is_nested_too_deep_is_left_out() -> None:
     for _ in range(100_000):
         deep = [deep]
 
-    assert ["[left out]"] == _inner(redacted(deep), DEPTH)
+    assert ["[left out]"] == _inner(redact(deep), MAX_DEPTH)
 
 
 def _inner(value: object, depth: int) -> object:
@@ -171,27 +243,44 @@ def _inner(value: object, depth: int) -> object:
 
 
 def test_a_list_without_end_is_cut() -> None:
-    clean = redacted(list(range(100_000)))
+    clean = redact(list(range(100_000)))
 
     assert isinstance(clean, list)
-    assert NODES + 1 == len(clean) + 1
+    assert MAX_NODES + 1 == len(clean) + 1
     assert "[left out]" == clean[-1]
 
 
-@pytest.mark.parametrize("before", range(TEXT_CHARS - 60, TEXT_CHARS + 5, 5))
+@pytest.mark.parametrize("before", range(MAX_TEXT_CHARACTERS - 60, MAX_TEXT_CHARACTERS + 5, 5))
 def test_a_secret_that_a_cut_goes_through_is_not_kept_in_half(before: int) -> None:
-    clean = redacted("." * before + "ghp_" + LONG)
+    clean = redact("." * before + "ghp_" + LONG)
 
     assert "ghp_" not in str(clean)
 
 
 def test_the_texts_of_one_value_are_bounded_together() -> None:
-    clean = redacted(["a " * 8_000] * 1_000)
+    clean = redact(["a " * 8_000] * 1_000)
 
-    assert len(str(clean)) < 2 * ALL_CHARS
+    assert len(str(clean)) < 2 * MAX_ALL_CHARACTERS
 
 
-@pytest.mark.parametrize("unit", ["eyJ-", "password", "token_", "://a:b", "sk-", "-----BEGIN PRIVATE KEY-----", "bearer ", "-u a", "gh", "M-", "a=b:", "SG.", "--a-"])
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "eyJ-",
+        "password",
+        "token_",
+        "://a:b",
+        "sk-",
+        "-----BEGIN PRIVATE KEY-----",
+        "bearer ",
+        "-u a",
+        "gh",
+        "M-",
+        "a=b:",
+        "SG.",
+        "--a-",
+    ],
+)
 def test_no_text_makes_a_pattern_look_at_the_same_place_again_and_again(unit: str) -> None:
     # No clock: a pattern that were quadratic here would take very long.
-    assert redacted_text(unit * (300_000 // len(unit))) is not None
+    assert redact_text(unit * (300_000 // len(unit))) is not None

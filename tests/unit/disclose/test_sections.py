@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from metier.disclose import sections as s
-from metier.disclose.tokens import estimate
+from metier.disclose import sections
 from metier.errors import NotFoundError
+from metier.standard.plain_text import estimate
 
 BODY = """Before.
 
@@ -27,24 +27,28 @@ All at once.
 
 
 def headings(body: str) -> list[str]:
-    return [part.heading for part in s.sections(body)]
+    return [part.heading for part in sections.sections(body)]
 
 
 def test_a_parent_contains_its_children_and_ends_at_the_next_of_its_level() -> None:
-    found = {part.heading: part for part in s.sections(BODY)}
+    found = {part.heading: part for part in sections.sections(BODY)}
 
     assert ["", "Read", "Pages", "Fill", "Pages (2)"] == list(found)
     assert "# Read\n\nRead it.\n\n## Pages\n\nOne by one.\n\n" == found["Read"].content
     assert "## Pages\n\nOne by one.\n\n" == found["Pages"].content
     assert "# Fill\n\n## Pages\n\nAll at once.\n" == found["Fill"].content
-    assert [(0, 1), (1, 3), (2, 7), (1, 11), (2, 13)] == [(part.level, part.line) for part in found.values()]
+    assert [(0, 1), (1, 3), (2, 7), (1, 11), (2, 13)] == [
+        (part.level, part.line) for part in found.values()
+    ]
 
 
 def test_each_section_has_the_token_cost_of_its_own_content() -> None:
-    found = s.sections(BODY)
+    found = sections.sections(BODY)
 
     assert [estimate(part.content) for part in found] == [part.tokens for part in found]
-    assert [len(part.content) for part in found] == [part.tokens for part in s.sections(BODY, len)]
+    assert [len(part.content) for part in found] == [
+        part.tokens for part in sections.sections(BODY, len)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -99,37 +103,48 @@ def test_what_counts_as_a_heading(body: str, expected: list[str]) -> None:
 @pytest.mark.parametrize(
     ("wanted", "line"),
     [
-        ("Read", 3), ("read", 3), ("  READ ", 3), ("# Read", 3), ("Pages", 7), ("Pages (2)", 13), ("pages-2", 13), ("Fill > Pages", 13),
-        ("fill > pages", 13), ("Read > Pages", 7), ("", 1),
+        ("Read", 3),
+        ("read", 3),
+        ("  READ ", 3),
+        ("# Read", 3),
+        ("Pages", 7),
+        ("Pages (2)", 13),
+        ("pages-2", 13),
+        ("Fill > Pages", 13),
+        ("fill > pages", 13),
+        ("Read > Pages", 7),
+        ("", 1),
     ],
-)  # fmt: skip
+)
 def test_a_section_is_found_by_heading_case_slug_and_path(wanted: str, line: int) -> None:
-    assert line == s.section_named("pdf", wanted, s.sections(BODY)).line
+    assert line == sections.section_named("pdf", wanted, sections.sections(BODY)).line
 
 
 def test_an_exact_heading_wins_over_one_that_differs_in_case() -> None:
-    parts = s.sections("# setup\na\n# Setup\nb\n")
+    parts = sections.sections("# setup\na\n# Setup\nb\n")
 
-    assert ["setup", "Setup"] == [s.section_named("pdf", wanted, parts).heading for wanted in ("setup", "Setup")]
+    assert ["setup", "Setup"] == [
+        sections.section_named("pdf", wanted, parts).heading for wanted in ("setup", "Setup")
+    ]
 
 
 def test_a_heading_that_reads_like_a_path_is_found_as_it_is() -> None:
-    parts = s.sections("# File > Open\nx\n")
+    parts = sections.sections("# File > Open\nx\n")
 
-    assert "File > Open" == s.section_named("pdf", "File > Open", parts).heading
+    assert "File > Open" == sections.section_named("pdf", "File > Open", parts).heading
 
 
 @pytest.mark.parametrize("wanted", ["nope", "Read > Fill", "???", "Pages (3)"])
 def test_an_unknown_section_names_those_there_are(wanted: str) -> None:
     with pytest.raises(NotFoundError) as error:
-        s.section_named("pdf", wanted, s.sections(BODY))
+        sections.section_named("pdf", wanted, sections.sections(BODY))
 
     assert "available: Read; Pages; Fill; Pages (2)" == error.value.hint
     assert ["Read", "Pages", "Fill", "Pages (2)"] == error.value.details["available_sections"]
 
 
 def test_headings_beyond_the_limit_stay_in_the_last_section() -> None:
-    found = s.sections("# a\n" * (s.MOST_SECTIONS + 5))
+    found = sections.sections("# a\n" * (sections.MAX_SECTIONS + 5))
 
-    assert s.MOST_SECTIONS == len(found)
+    assert sections.MAX_SECTIONS == len(found)
     assert "# a\n" * 6 == found[-1].content

@@ -5,12 +5,21 @@ from __future__ import annotations
 import pytest
 
 from metier.disclose import slash
-from metier.disclose.slash import Command, Menu, Nameable, Typed
+from metier.disclose.slash import Menu, MenuCommand, Nameable, Typed
 
 KNOWN = frozenset({"pdf", "brand"})
 
 
-def skill(slug: str, path: str = "", *, scope: str = "user", plugin: str = "", rank: int = 0, copy: bool = False, exact: bool = False) -> Nameable:
+def skill(
+    slug: str,
+    path: str = "",
+    *,
+    scope: str = "user",
+    plugin: str = "",
+    rank: int = 0,
+    copy: bool = False,
+    exact: bool = False,
+) -> Nameable:
     return Nameable(slug, scope, plugin, path or f"/skills/{slug}", rank, copy, exact)
 
 
@@ -48,13 +57,13 @@ def found(menu: Menu, typed: str) -> str | None:
     ],
 )
 def test_commands_stand_at_the_start_of_a_message(text: str, expected: Typed) -> None:
-    typed = slash.read(text, KNOWN.__contains__)
+    typed = slash.read_commands(text, KNOWN.__contains__)
 
     assert expected == typed
 
 
 def test_only_so_many_commands_stack() -> None:
-    typed = slash.read("/pdf " * 20 + "go", KNOWN.__contains__)
+    typed = slash.read_commands("/pdf " * 20 + "go", KNOWN.__contains__)
 
     assert (slash.MAX_STACKED, "/pdf /pdf /pdf /pdf go") == (len(typed.commands), typed.request)
 
@@ -71,15 +80,24 @@ def test_only_so_many_commands_stack() -> None:
         ("", None),
     ],
 )
-def test_a_backslash_before_the_slash_is_taken_off_and_nothing_else(text: str, expected: str | None) -> None:
+def test_a_backslash_before_the_slash_is_taken_off_and_nothing_else(
+    text: str, expected: str | None
+) -> None:
     assert expected == slash.unescaped(text)
 
 
 @pytest.mark.parametrize(
     ("request_", "expected"),
-    [("a 'b c' d", ("a", "b c", "d")), ("it's fine", ("it's", "fine")), ("", ()), ("x " * 9000, ("x",) * 9000)],
+    [
+        ("a 'b c' d", ("a", "b c", "d")),
+        ("it's fine", ("it's", "fine")),
+        ("", ()),
+        ("x " * 9000, ("x",) * 9000),
+    ],
 )
-def test_arguments_are_split_as_a_shell_does_or_at_spaces(request_: str, expected: tuple[str, ...]) -> None:
+def test_arguments_are_split_as_a_shell_does_or_at_spaces(
+    request_: str, expected: tuple[str, ...]
+) -> None:
     assert expected == slash.arguments(request_)
 
 
@@ -106,21 +124,38 @@ def test_underscore_and_hyphen_and_case_are_alike_when_typed(typed: str) -> None
 
 
 def test_all_skills_with_one_slug_are_reachable_and_say_so() -> None:
-    menu = slash.menu_of([
-        skill("pdf", "/a"), skill("pdf", "/b", scope="project"), skill("pdf", "/c", scope="plugin", plugin="acme"),
-        skill("pdf", "/d", scope="project"), skill("pdf-2", "/e"),
-    ])  # fmt: skip
+    menu = slash.menu_of(
+        [
+            skill("pdf", "/a"),
+            skill("pdf", "/b", scope="project"),
+            skill("pdf", "/c", scope="plugin", plugin="acme"),
+            skill("pdf", "/d", scope="project"),
+            skill("pdf-2", "/e"),
+        ]
+    )
 
-    forms = {command.form: (command.skill.path, command.clash) for command in slash.commands_of(menu, "pdf", anybody)}
+    forms = {
+        command.form: (command.skill.path, command.clash)
+        for command in slash.commands_of(menu, "pdf", anybody)
+    }
 
     others = ["/pdf", "/project:pdf", "/acme:pdf", "/pdf-3"]
-    assert {"pdf": "/a", "project:pdf": "/b", "acme:pdf": "/c", "pdf-3": "/d"} == {form: path for form, (path, _) in forms.items()}
-    assert all(clash == tuple(one for one in others if one != f"/{form}") for form, (_, clash) in forms.items())
-    assert ["/a", "/b", "/c", "/d", "/e"] == [found(menu, name) for name in ("pdf", "project:pdf", "ACME:pdf", "pdf-3", "pdf-2")]
+    assert {"pdf": "/a", "project:pdf": "/b", "acme:pdf": "/c", "pdf-3": "/d"} == {
+        form: path for form, (path, _) in forms.items()
+    }
+    assert all(
+        clash == tuple(one for one in others if one != f"/{form}")
+        for form, (_, clash) in forms.items()
+    )
+    assert ["/a", "/b", "/c", "/d", "/e"] == [
+        found(menu, name) for name in ("pdf", "project:pdf", "ACME:pdf", "pdf-3", "pdf-2")
+    ]
 
 
 def test_what_still_asks_never_takes_a_command_from_what_is_free() -> None:
-    menu = slash.menu_of([skill("pdf", "/stranger", scope="project", rank=1), skill("pdf", "/mine")])
+    menu = slash.menu_of(
+        [skill("pdf", "/stranger", scope="project", rank=1), skill("pdf", "/mine")]
+    )
 
     assert ("/mine", "/stranger") == (found(menu, "pdf"), found(menu, "project:pdf"))
 
@@ -129,7 +164,10 @@ def test_the_skill_whose_name_is_the_slug_comes_first_among_its_equals() -> None
     spelt = [skill("pdf-tools", "/PDF Tools"), skill("pdf-tools", "/pdf-tools", exact=True)]
     asking = [skill("pdf-tools", "/free"), skill("pdf-tools", "/asks", rank=1, exact=True)]
 
-    assert ("/pdf-tools", "/PDF Tools") == (found(slash.menu_of(spelt), "pdf-tools"), found(slash.menu_of(spelt), "user:pdf-tools"))
+    assert ("/pdf-tools", "/PDF Tools") == (
+        found(slash.menu_of(spelt), "pdf-tools"),
+        found(slash.menu_of(spelt), "user:pdf-tools"),
+    )
     assert "/free" == found(slash.menu_of(asking), "pdf-tools")
 
 
@@ -138,7 +176,7 @@ def test_a_bundle_takes_the_plain_form_from_a_skill() -> None:
 
     (command,) = slash.commands_of(menu, "pdf", anybody)
 
-    assert Command("user:pdf", skill("pdf"), ("/pdf",)) == command
+    assert MenuCommand("user:pdf", skill("pdf"), ("/pdf",)) == command
 
 
 def test_a_copy_that_another_shadows_is_meant_only_by_a_qualified_form() -> None:
@@ -170,7 +208,16 @@ def test_an_unknown_command_means_nothing(typed: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [("true", True), ("Yes", True), ("", True), ("false", False), ("no", False), ("maybe", False), ([], False), ({}, False)],
+    [
+        ("true", True),
+        ("Yes", True),
+        ("", True),
+        ("false", False),
+        ("no", False),
+        ("maybe", False),
+        ([], False),
+        ({}, False),
+    ],
 )
 def test_user_invocable_that_cannot_be_read_restricts(value: object, expected: bool) -> None:
     assert expected == slash.is_for_people({"user-invocable": value})
@@ -198,4 +245,4 @@ def test_a_thousand_skills_with_one_slug_are_told_apart() -> None:
     commands = slash.commands_of(menu, "pdf", anybody)
 
     assert 1000 == len({command.form for command in commands})
-    assert all(len(command.clash) <= slash.CLASHES for command in commands)
+    assert all(len(command.clash) <= slash.MAX_NAMED_CLASHES for command in commands)

@@ -48,7 +48,12 @@ def test_each_agent_answers_to_all_its_names(agent: Agent) -> None:
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.id)
 def test_each_path_of_a_row_has_the_shape_of_its_scope(agent: Agent) -> None:
     own = ("~/", "${")
-    shapes = {"project": (".", "skills", "data/", "agent/"), "user": own, "system": own, "admin": ("/",)}
+    shapes = {
+        "project": (".", "skills", "data/", "agent/"),
+        "user": own,
+        "system": own,
+        "admin": ("/",),
+    }
 
     strange = [(scope, path) for scope, path in agent.folders if not path.startswith(shapes[scope])]
 
@@ -64,19 +69,25 @@ def test_codex_has_its_own_limits_product_and_way_with_duplicates() -> None:
     assert codex is not None
     assert Limits(depth=6, folders=2_000, entries=20_000) == codex.limits  # CX-3
     assert "codex" == codex.product  # CX-20
-    assert "keep" == codex.duplicates  # CX-28, decision 1
+    assert "keep" == codex.duplicates  # CX-28, MT-1
     assert ("project", "user", "admin", "plugin") == codex.follow  # CX-26
 
 
-def test_all_others_hide_weaker_duplicates_and_have_no_limits_of_their_own() -> None:
-    others = [agent for agent in AGENTS if agent.id != "codex"]
+def test_those_that_nobody_asked_hide_weaker_duplicates_and_have_no_limits_of_their_own() -> None:
+    others = [agent for agent in AGENTS if not agent.asked]
 
-    assert {("shadow", None, "")} == {(agent.duplicates, agent.limits, agent.product) for agent in others}
-    assert not any({"system", "package"} & set(agent.follow) for agent in others)
+    assert {("shadow", None, "", None)} == {
+        (agent.duplicates, agent.limits, agent.product, agent.loading) for agent in others
+    }
+    assert not any({"system", "package"} & set(agent.follow) for agent in AGENTS)
 
 
-def test_only_hermes_reads_the_folders_that_the_user_added() -> None:  # HE-2
-    assert ["hermes"] == [agent.id for agent in AGENTS if agent.external]
+def test_those_that_were_asked_say_what_they_load() -> None:
+    assert all(agent.loading and agent.loading.fence for agent in AGENTS if agent.asked)
+
+
+def test_a_row_speaks_only_of_folders_that_it_has() -> None:
+    assert all({path for _scope, path in agent.folders} >= {*agent.dotless} for agent in AGENTS)
 
 
 @pytest.mark.parametrize(
@@ -89,11 +100,14 @@ def test_only_hermes_reads_the_folders_that_the_user_added() -> None:  # HE-2
         ("deep-agents", ("~/.deepagents",)),
         ("grok", ("~/.grok",)),
         ("universal", ()),
-        ("amp", ()),
+        ("amp", ("~/.config/amp",)),
+        ("replit", ()),
         ("cline", ()),
     ],
 )
-def test_only_a_folder_of_its_own_says_that_an_agent_is_installed(name: str, expected: tuple[str, ...]) -> None:
+def test_only_a_folder_of_its_own_says_that_an_agent_is_installed(
+    name: str, expected: tuple[str, ...]
+) -> None:
     agent = agent_named(name)
 
     assert agent is not None

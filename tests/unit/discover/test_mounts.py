@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metier.discover.mounts import kind_of, mounts_in, refused, unheard
+from metier.discover.watch_filter import kind_of, mounts_in, refused, unheard
 
 TABLE = b"/dev/sda / ext4 rw 0 0\nserver:/x /mnt/team nfs4 rw 0 0\nC: /mnt/my\\040disk drvfs rw 0 0\ntmpfs /mnt/team/tmp tmpfs rw 0 0\nodd\n\xff\n"
 
@@ -34,16 +34,27 @@ def test_a_table_that_says_nothing_means_that_notices_are_heard(table: bytes) ->
 @pytest.mark.parametrize(
     ("folders", "reason"),
     [
-        ([("/home/me", "/home/me"), ("/mnt/team", "/mnt/team")], "/mnt/team lies on nfs4, where other machines may write unheard"),
-        ([("/home/me/team", "/mnt/team/x")], "/home/me/team lies on nfs4, where other machines may write unheard"),
+        (
+            [("/home/me", "/home/me"), ("/mnt/team", "/mnt/team")],
+            "/mnt/team lies on nfs4, where changes from other machines can't be watched",
+        ),
+        (
+            [("/home/me/team", "/mnt/team/x")],
+            "/home/me/team lies on nfs4, where changes from other machines can't be watched",
+        ),
         ([("/mnt/team", "/home/me")], ""),
         ([], ""),
     ],
 )
-def test_a_folder_counts_by_where_it_really_lies(folders: list[tuple[str, str]], reason: str) -> None:
+def test_a_folder_counts_by_where_it_really_lies(
+    folders: list[tuple[str, str]], reason: str
+) -> None:
     assert reason == unheard(folders, TABLE)
 
 
-@pytest.mark.parametrize(("value", "reason"), [("1", "WATCHFILES_FORCE_POLLING is set"), ("", ""), ("false", ""), ("DISABLED", "")])
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [("1", "WATCHFILES_FORCE_POLLING is set"), ("", ""), ("false", ""), ("DISABLED", "")],
+)
 def test_whoever_said_that_notices_do_not_work_is_believed(value: str, reason: str) -> None:
     assert reason == refused({"WATCHFILES_FORCE_POLLING": value})

@@ -1,437 +1,547 @@
-"""Changes on a real disk are heard of through the system; where that fails, everything is looked at from time to time."""
+"""One step of a watcher, without a thread: given what was touched, one look and one event, or none."""
 
 from __future__ import annotations
 
 import os
-import queue
-import resource
-import shutil
-import sys
 import threading
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import time
+from typing import TYPE_CHECKING
 
 import pytest
-from fakes.listener import PATIENCE
+from fakes.listener import Listener
 
-from metier.discover import watch as watching
-from metier.discover.watch import Ear, Notices, Wanted, planned
+import metier
+from metier import pipeline
+from metier.discover.watch import Watcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+    from pathlib import Path
 
+    from conftest import Home, Writer
 
-class Heard:
-    """Everything an ear has passed on, and why it began to poll."""
-
-    def __init__(self) -> None:
-        """Begin with nothing."""
-        self.paths: queue.Queue[set[str] | None] = queue.Queue()
-        self.reasons: list[str] = []
-
-    def __call__(self, paths: set[str] | None) -> None:
-        """Be told."""
-        if paths is None or paths:
-            self.paths.put(paths)
-
-    def until(self, path: object) -> bool:
-        """Wait until a path was told."""
-        while str(path) not in (self.paths.get(timeout=PATIENCE) or ()):
-            pass
-        return True
+    from metier.library import Library
+    from metier.model import Change
 
 
 @pytest.fixture
-def heard() -> Heard:
-    return Heard()
+def root(tmp_path: Path, skill: Writer) -> Path:
+    for name in ("alpha", "beta"):
+        folder = skill(f"root/{name}")
+        (folder / "references").mkdir()
+        (folder / "references" / "guide.md").write_text("the guide")
+    return tmp_path / "root"
 
 
 @pytest.fixture
-def listen(heard: Heard) -> Iterator[Callable[..., Ear]]:
-    ears = []
-
-    def opened(
-        *roots: Path, files: tuple[Path, ...] = (), quiet: tuple[Path, ...] = (), links: tuple[Path, ...] = (), **options: Any
-    ) -> Ear:  # fmt: skip
-        wanted = Wanted(*(tuple(map(str, paths)) for paths in (roots, files, quiet, links)))
-        ears.append(Ear(lambda: wanted, heard, failed=heard.reasons.append, **options))
-        ears[-1].start()
-        return ears[-1]
-
-    yield opened
-    for ear in ears:
-        ear.close()
-
-
-def written(path: Path, text: str = "x") -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return path
-
-
-# --- what is watched
-
-
-def test_a_root_that_exists_is_watched_whole_and_one_that_does_not_from_the_nearest_folder_above(tmp_path: Path) -> None:
-    (tmp_path / "there").mkdir()
-
-    plan = planned(Wanted((f"{tmp_path}/there", f"{tmp_path}/there/in", f"{tmp_path}/not/yet"), (f"{tmp_path}/etc/metier.toml",)))
-
-    assert {f"{tmp_path}/there": "deep", str(tmp_path): "flat"} == {folder: kind for folder, (kind, *_identity) in plan.items()}
-
-
-def test_what_links_lead_to_is_watched_whole_unless_a_root_holds_it_and_from_above_while_it_is_missing(tmp_path: Path) -> None:
-    for name in ("root/own", "out/team/pdf", "nearly"):
-        (tmp_path / name).mkdir(parents=True)
-    targets = [f"{tmp_path}/{name}" for name in ("root/own", "out/team", "out/team/pdf", "out/team/none", "nearly/not/yet")]
-
-    plan = planned(Wanted((f"{tmp_path}/root",)), targets)
-
-    expected = {"root": "deep", "out/team": "linked", "nearly": "flat"}
-    assert {f"{tmp_path}/{name}": kind for name, kind in expected.items()} == {folder: kind for folder, (kind, *_identity) in plan.items()}
-
-
-def test_a_file_that_stands_where_a_root_should_be_is_watched_from_its_folder(tmp_path: Path) -> None:
-    written(tmp_path / "root")
-
-    plan = planned(Wanted((f"{tmp_path}/root",)))
-
-    assert [str(tmp_path)] == list(plan)
-
-
-def test_nothing_to_watch_is_no_error() -> None:
-    stop = threading.Event()
-    notices = Notices(Wanted(()), stop)
-
-    found = notices.heard()
-    notices.close()
-
-    assert set() == found
-
-
-# --- what is heard
-
-
-def test_a_file_deep_in_a_root_is_heard_of(tmp_path: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
-    (tmp_path / "root" / "pdf" / "scripts").mkdir(parents=True)
-    ear = listen(tmp_path / "root")
-
-    path = written(tmp_path / "root" / "pdf" / "scripts" / "run.py")
-
-    assert heard.until(path)
-    assert ("notices", []) == (ear.mode, heard.reasons)
-
-
-def test_a_root_made_later_is_heard_of_and_then_all_below_it(tmp_path: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
-    root = tmp_path / "home" / ".agents" / "skills"
-    listen(root)
-
-    root.mkdir(parents=True)
-    assert heard.until(root)
-    path = written(root / "pdf" / "SKILL.md")
-    assert heard.until(root / "pdf")
-    written(path, "more")
-
-    assert heard.until(path)
-
-
-def test_a_root_that_was_deleted_and_made_again_is_still_heard_of(tmp_path: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
-    root = tmp_path / "root"
-    root.mkdir()
-    listen(root)
-
-    for number in range(3):
-        shutil.rmtree(root)
-        assert heard.until(root)
-        root.mkdir()
-        assert heard.until(root)
-        assert heard.until(written(root / f"file-{number}.md"))
-
-    assert [] == heard.reasons
-
-
-def test_a_single_file_is_heard_of_from_its_folder_on_and_each_time_it_is_replaced(tmp_path: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
-    file = tmp_path / "config" / "metier.toml"
-    listen(files=(file,))
-
-    file.parent.mkdir()
-    assert heard.until(file.parent)
-    for number in range(3):
-        written(tmp_path / "config" / "new", str(number)).replace(file)
-        assert heard.until(file)
-
-    assert "2" == file.read_text()
-
-
-def test_what_lies_behind_a_linked_skill_is_heard_of(tmp_path: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
-    written(tmp_path / "elsewhere" / "pdf" / "SKILL.md")
-    (tmp_path / "root").mkdir()
-    (tmp_path / "root" / "pdf").symlink_to(tmp_path / "elsewhere" / "pdf")
-    listen(tmp_path / "root")
-
-    written(tmp_path / "elsewhere" / "pdf" / "SKILL.md", "more")
-
-    assert heard.until(tmp_path / "root" / "pdf" / "SKILL.md")
+def library(root: Path, home: Home) -> Iterator[Library]:
+    with metier.open(roots=[str(root)], env=home.env, cwd=root.parent) as library:
+        yield library
 
 
 @pytest.fixture
-def link(tmp_path: Path) -> Path:
-    """Give the name of a link that is not there yet, in a root that is."""
-    (tmp_path / "root").mkdir()
-    written(tmp_path / "out" / "one" / "SKILL.md")
-    written(tmp_path / "out" / "two" / "SKILL.md")
-    return tmp_path / "root" / "pdf"
+def watcher(library: Library) -> Watcher:
+    return Watcher(library.context, Listener())
 
 
-def test_what_lies_behind_a_link_that_was_made_later_is_heard_of(link: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
-    listen(link.parent, links=(link,))
-
-    link.symlink_to(link.parents[1] / "out" / "one")
-    assert heard.until(link)
-    written(link.parents[1] / "out" / "one" / "SKILL.md", "more")
-
-    assert heard.until(link / "SKILL.md")
-
-
-def test_what_lies_behind_a_link_that_leads_elsewhere_now_is_heard_of(link: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
-    link.symlink_to(link.parents[1] / "out" / "one")
-    listen(link.parent, links=(link,))
-
-    (link.parent / "new").symlink_to(link.parents[1] / "out" / "two")
-    (link.parent / "new").replace(link)
-    assert heard.until(link)
-    written(link.parents[1] / "out" / "two" / "SKILL.md", "more")
-
-    assert heard.until(link / "SKILL.md")
+def told(watcher: Watcher) -> list[Change]:
+    """Give all that was told since the last question."""
+    assert isinstance(watcher.heard, Listener)
+    found = []
+    while not watcher.heard.told.empty():
+        found.append(watcher.heard.told.get())
+    return found
 
 
-def test_a_link_over_another_link_that_leads_elsewhere_now_is_heard_of(link: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
-    middle = link.parents[1] / "elsewhere" / "current"
-    middle.parent.mkdir()
-    middle.symlink_to(link.parents[1] / "out" / "one")
-    link.symlink_to(middle)
-    listen(link.parent, links=(link,))
-
-    (middle.parent / "new").symlink_to(link.parents[1] / "out" / "two")
-    (middle.parent / "new").replace(middle)
-    assert heard.until(link)
-    written(link.parents[1] / "out" / "two" / "SKILL.md", "more")
-
-    assert heard.until(link / "SKILL.md")
+# --- what is an event
 
 
-def test_what_a_link_leads_to_is_heard_of_each_time_it_goes_and_comes(link: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
-    target = link.parents[1] / "out" / "one"
-    link.symlink_to(target)
-    listen(link.parent, links=(link,))
+def test_an_edited_support_file_is_one_event(watcher: Watcher, root: Path) -> None:
+    guide = root / "alpha" / "references" / "guide.md"
+    guide.write_text("another guide")
 
-    for number in range(3):
-        shutil.rmtree(target)
-        assert heard.until(link)
-        target.mkdir()
-        assert heard.until(link)
-        written(target / f"file-{number}.md")
-        assert heard.until(link / f"file-{number}.md")
+    change = watcher.pump({str(guide)})
 
-    assert [] == heard.reasons
+    assert [((), (str(root / "alpha"),), (), 1)] == [change] == told(watcher)
 
 
-def test_what_a_link_led_to_in_vain_is_heard_of_when_it_appears(link: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
-    target = link.parents[1] / "not" / "yet" / "pdf"
-    link.symlink_to(target)
-    listen(link.parent, links=(link,))
-
-    target.mkdir(parents=True)
-    assert heard.until(link)
-    written(target / "SKILL.md")
-
-    assert heard.until(link / "SKILL.md")
-
-
-def test_a_link_to_a_place_whose_name_is_no_text_ends_in_polling(link: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
-    target = Path(os.fsdecode(os.fsencode(link.parents[1]) + b"/\xff"))
-    target.mkdir()
-    link.symlink_to(target)
-
-    ear = listen(link.parent, links=(link,))
-
-    assert ("polling", ["a folder that would have to be watched has a name that is not UTF-8"]) == (ear.mode, heard.reasons)
-
-
-def test_what_metier_writes_itself_is_not_heard_of(tmp_path: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
-    (tmp_path / "root" / "pdf").mkdir(parents=True)
-    (tmp_path / "root" / "state").mkdir()
-    listen(tmp_path / "root", quiet=(tmp_path / "root" / "state",))
-
-    written(tmp_path / "root" / "state" / "index")
-    last = written(tmp_path / "root" / "pdf" / "SKILL.md")
-
-    assert {str(last)} == heard.paths.get(timeout=PATIENCE)
-
-
-def test_a_name_that_is_no_text_ends_nothing(tmp_path: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
-    root = tmp_path / "root"
-    root.mkdir()
-    ear = listen(root)
-
-    Path(os.fsdecode(os.fsencode(root) + b"/\xff\xfe")).write_text("x")
-    assert heard.until(root)  # what it was cannot be told, so all of the root is looked at
-    assert heard.until(written(root / "pdf.md"))
-
-    assert ("notices", []) == (ear.mode, heard.reasons)
-
-
-def test_errors_without_end_end_in_polling(tmp_path: Path, heard: Heard, listen: Callable[..., Ear], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watching, "MOST_FAULTS", 0)
-    root = tmp_path / "root"
-    root.mkdir()
-    ear = listen(root)
-
-    Path(os.fsdecode(os.fsencode(root) + b"/\xff\xfe")).write_text("x")
-    while heard.paths.get(timeout=PATIENCE) is not None:
-        pass
-
-    assert "polling" == ear.mode
-    assert "Unable to decode" in heard.reasons[0]
-
-
-def test_a_place_is_looked_at_once_more_when_it_has_become_quiet(tmp_path: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
-    (tmp_path / "root").mkdir()
-    listen(tmp_path / "root")
-
-    path = written(tmp_path / "root" / "pdf.md")
-
-    assert heard.until(path)
-    assert heard.until(path)
-
-
-# --- polling
-
-
-def test_without_the_package_everything_is_polled_and_the_reason_said(
-    tmp_path: Path, heard: Heard, listen: Callable[..., Ear], monkeypatch: pytest.MonkeyPatch
+def test_several_paths_of_several_skills_are_one_event(
+    watcher: Watcher, root: Path, skill: Writer
 ) -> None:
-    monkeypatch.setitem(sys.modules, "watchfiles", None)
+    (root / "alpha" / "SKILL.md").unlink()
+    (root / "beta" / "references" / "new.md").write_text("new")
+    new = skill("root/gamma")
 
-    ear = listen(tmp_path)
+    watcher.pump({f"{root}/alpha/SKILL.md", f"{root}/beta/references/new.md", f"{new}/SKILL.md"})
 
-    assert heard.paths.get(timeout=PATIENCE) is None
-    assert ("polling", ["watchfiles is not installed: pip install 'metier[watch]'"]) == (ear.mode, heard.reasons)
+    assert [((str(new),), (f"{root}/beta",), (f"{root}/alpha",), 0)] == told(watcher)
 
 
-@pytest.mark.parametrize(
-    ("code", "reason"),
-    [
-        ("import no_such_part_of_it", "watchfiles cannot be loaded: No module named 'no_such_part_of_it'"),
-        ("raise ImportError('built for another Python')", "watchfiles cannot be loaded: built for another Python"),
-        ("raise RuntimeError('no such system')", "watchfiles cannot be loaded: no such system"),
-        ("raise AttributeError", "watchfiles cannot be loaded: AttributeError"),
-        ("(", "watchfiles cannot be loaded: '(' was never closed (__init__.py, line 1)"),
-    ],
-)
-def test_a_package_that_cannot_be_loaded_means_polling_and_its_own_words_are_passed_on(
-    code: str, reason: str, tmp_path: Path, heard: Heard, listen: Callable[..., Ear], monkeypatch: pytest.MonkeyPatch
+def test_a_file_of_a_skill_inside_a_skill_changes_both(
+    watcher: Watcher, root: Path, skill: Writer
 ) -> None:
-    for name in [name for name in sys.modules if name.partition(".")[0] == "watchfiles"]:
-        monkeypatch.delitem(sys.modules, name)
-    written(tmp_path / "path" / "watchfiles" / "__init__.py", code)
-    monkeypatch.syspath_prepend(tmp_path / "path")
+    inner = skill("root/alpha/inner")
+    watcher.pump({f"{inner}/SKILL.md"})
+    told(watcher)
 
-    ear = listen(tmp_path)
+    (inner / "note.md").write_text("x")
+    watcher.pump({f"{inner}/note.md"})
 
-    assert ("polling", [reason]) == (ear.mode, heard.reasons)
+    assert (f"{root}/alpha", str(inner)) == told(watcher)[0].changed
 
 
-def test_whoever_said_in_the_library_s_environment_that_notices_do_not_work_is_believed(
-    tmp_path: Path, heard: Heard, listen: Callable[..., Ear]
+def test_a_second_look_at_the_same_place_is_no_second_event(watcher: Watcher, root: Path) -> None:
+    guide = root / "alpha" / "references" / "guide.md"
+    guide.write_text("another guide")
+
+    changes = [watcher.pump({str(guide)}), watcher.pump({str(guide)}), watcher.pump(None)]
+
+    assert [True, False, False] == [change is not None for change in changes]
+
+
+def test_new_times_alone_are_no_event(watcher: Watcher, root: Path) -> None:
+    guide = root / "alpha" / "references" / "guide.md"
+    watcher.pump({str(guide)})  # known from here on
+    told(watcher)
+
+    os.utime(guide, (1, 1))
+
+    assert watcher.pump({str(guide)}) is None
+    assert [] == told(watcher)
+
+
+def test_a_swap_file_that_came_and_went_in_another_skill_is_no_event(
+    watcher: Watcher, root: Path
 ) -> None:
-    ear = listen(tmp_path, env={"WATCHFILES_FORCE_POLLING": "1"})
+    (root / "beta" / ".SKILL.md.swp").write_text("x")
+    (root / "beta" / ".SKILL.md.swp").unlink()
+    (root / "alpha" / "SKILL.md").write_text("---\nname: alpha\ndescription: New.\n---\n")
 
-    assert ("polling", ["WATCHFILES_FORCE_POLLING is set"]) == (ear.mode, heard.reasons)
+    change = watcher.pump({f"{root}/alpha/SKILL.md"})
+
+    assert change is not None
+    assert (f"{root}/alpha",) == change.changed
 
 
-def test_what_this_process_s_environment_says_does_not_count(
-    tmp_path: Path, heard: Heard, listen: Callable[..., Ear], monkeypatch: pytest.MonkeyPatch
+def test_an_edit_that_nobody_heard_of_is_found_with_the_next_that_somebody_did(
+    watcher: Watcher, root: Path, skill: Writer
 ) -> None:
-    monkeypatch.setenv("WATCHFILES_FORCE_POLLING", "1")
+    (root / "flat.md").write_text("---\nname: flat\ndescription: A flat one.\n---\nBody.\n")
+    watcher.pump(())
+    time.sleep(0.12)
+    for path in (root / "beta" / "SKILL.md", root / "flat.md"):
+        path.write_text(path.read_text() + "More.\n")
 
-    ear = listen(tmp_path, env={})
+    change = watcher.pump({str(skill("root/gamma"))})
 
-    assert ("notices", []) == (ear.mode, heard.reasons)
-
-
-def test_where_the_system_refuses_everything_is_polled_and_the_reason_said(tmp_path: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
-    import watchfiles  # noqa: F401 - loading it needs files of its own
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))  # not one more
-    try:
-        ear = listen(tmp_path)
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-
-    assert heard.paths.get(timeout=PATIENCE) is None
-    assert "polling" == ear.mode
-    assert "Too many open files" in heard.reasons[0]
+    assert change is not None
+    assert ((f"{root}/gamma",), (f"{root}/beta", f"{root}/flat.md")) == (
+        change.added,
+        change.changed,
+    )
 
 
-def test_whoever_asks_for_polling_gets_it_without_a_complaint(tmp_path: Path, heard: Heard, listen: Callable[..., Ear]) -> None:
-    ear = listen(tmp_path, poll=True)
+def test_looking_at_everything_finds_any_file(watcher: Watcher, root: Path) -> None:
+    watcher.pump(None)
+    (root / "alpha" / "references" / "guide.md").write_text("another guide")
+    (root / "beta" / "references" / "guide.md").chmod(0o755)
 
-    assert heard.paths.get(timeout=PATIENCE) is None
-    assert ("polling", []) == (ear.mode, heard.reasons)
+    change = watcher.pump(None)
+
+    assert change is not None
+    assert (f"{root}/alpha", f"{root}/beta") == change.changed
+    assert watcher.pump(None) is None
 
 
-# --- its end
+def test_a_touched_root_means_everything(watcher: Watcher, root: Path) -> None:
+    watcher.pump(None)
+    (root / "alpha" / "references" / "guide.md").write_text("another guide")
+
+    change = watcher.pump({str(root)})
+
+    assert change is not None
+    assert (f"{root}/alpha",) == change.changed
 
 
-@pytest.mark.parametrize("poll", [False, True])
-def test_nothing_runs_after_it_was_closed(tmp_path: Path, poll: bool, heard: Heard, listen: Callable[..., Ear]) -> None:
-    ear = listen(tmp_path, poll=poll)
+def test_a_path_heard_of_by_its_canonical_name_belongs_to_the_skill_behind_the_link(
+    home: Home, root: Path
+) -> None:
+    (root.parent / "link").symlink_to(root)
+    with metier.open(roots=[str(root.parent / "link")], env=home.env) as library:
+        watcher = Watcher(library.context, Listener())
+        path = library.resolve("alpha").path
+        (root / "alpha" / "new.md").write_text("new")
 
-    ear.close()
-    ear.close()
+        change = watcher.pump({f"{path}/new.md"})
+
+    assert change is not None
+    assert (path,) == change.changed
+
+
+# --- who is told, and when
+
+
+def test_what_hangs_on_a_skill_lets_go_before_anybody_is_told(library: Library, root: Path) -> None:
+    order: list[str] = []
+    library.context.on_change.append(lambda change: order.append(f"dropped {change.changed[0]}"))
+    watcher = Watcher(library.context, lambda change: order.append(f"told {change.changed[0]}"))
+    (root / "alpha" / "x.py").write_text("x")
+
+    watcher.pump({f"{root}/alpha/x.py"})
+
+    assert [f"dropped {root}/alpha", f"told {root}/alpha"] == order
+
+
+def test_one_that_cannot_let_go_keeps_nobody_else_from_it(library: Library, root: Path) -> None:
+    def broken(_change: Change) -> None:
+        raise ValueError("no")
+
+    listener = Listener()
+    library.context.on_change.append(broken)
+    watcher = Watcher(library.context, listener)
+    (root / "alpha" / "x.py").write_text("x")
+
+    watcher.pump({f"{root}/alpha/x.py"})
+
+    assert 1 == listener.told.qsize()
+    assert [
+        "something that depends on the skills failed when they changed: no"
+    ] == library.context.warnings
+
+
+def test_a_listener_that_fails_is_told_of_the_next_change_all_the_same(
+    library: Library, root: Path
+) -> None:
+    calls: list[Change] = []
+
+    def heard(change: Change) -> None:
+        calls.append(change)
+        raise RuntimeError("no paper")
+
+    watcher = Watcher(library.context, heard)
+    for text in ("one", "two"):
+        (root / "alpha" / "x.py").write_text(text)
+        watcher.pump({f"{root}/alpha/x.py"})
+
+    assert (2, "the listener failed: no paper", "") == (len(calls), watcher.fault, watcher.trouble)
+
+
+def test_a_fault_that_was_mended_is_one_no_more(library: Library, root: Path) -> None:
+    faults = [RuntimeError("no paper")]
+
+    def heard(_change: Change) -> None:
+        if faults:
+            raise faults.pop()
+
+    watcher, seen = Watcher(library.context, heard), list[str]()
+    for text in ("one", "two"):
+        (root / "alpha" / "x.py").write_text(text)
+        watcher.pump({f"{root}/alpha/x.py"})
+        seen.append(watcher.fault)
+
+    assert ["the listener failed: no paper", ""] == seen
+
+
+def test_a_change_that_somebody_else_found_is_told_as_well(
+    library: Library, watcher: Watcher, root: Path
+) -> None:
+    (root / "alpha" / "SKILL.md").write_text("---\nname: alpha\ndescription: New.\n---\n")
+
+    found = library.reload()
+    watcher.pump(())
+
+    assert [found] == told(watcher)
+
+
+def test_nobody_is_told_after_the_watcher_was_closed(
+    library: Library, watcher: Watcher, root: Path
+) -> None:
+    watcher.close()
+    (root / "alpha" / "SKILL.md").unlink()
+
+    watcher.pump({f"{root}/alpha"})
+
+    assert [] == told(watcher)
+    assert ([], []) == (library.context.on_change, library.context.closing)
+
+
+def test_a_watcher_that_only_waits_to_be_pumped_says_so(watcher: Watcher) -> None:
+    assert ("by hand", "", "") == (watcher.mode, watcher.trouble, watcher.fault)
+
+
+def test_whoever_listens_twice_has_one_thread_and_the_second_way_of_listening(
+    watcher: Watcher,
+) -> None:
+    modes = []
+    for poll in (False, True):
+        watcher.listen(poll=poll)
+        modes.append(watcher.mode)
+    threads = [thread for thread in threading.enumerate() if thread.name == "metier-watch"]
+    watcher.close()
+
+    assert (["notices", "polling"], 1) == (modes, len(threads))
+    assert [] == [thread for thread in threading.enumerate() if thread.name == "metier-watch"]
+
+
+def test_one_that_was_closed_does_not_listen_again(watcher: Watcher) -> None:
+    watcher.close()
+
+    watcher.listen()
 
     assert [] == [thread for thread in threading.enumerate() if thread.name == "metier-watch"]
-    assert [] == heard.reasons
 
 
-def test_it_can_be_closed_by_whom_it_tells(tmp_path: Path) -> None:
-    closed = threading.Event()
+def test_a_library_that_cannot_be_looked_at_leaves_no_thread(
+    watcher: Watcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_given: object, **_named: object) -> None:
+        raise OSError("no disk")
 
-    def told(paths: set[str] | None) -> None:
-        if paths:
-            ear.close()
-            closed.set()
+    monkeypatch.setattr(watcher.context.catalogue, "reload", broken)
 
-    ear = Ear(lambda: Wanted((str(tmp_path),)), told, failed=Heard().reasons.append)
-    ear.start()
-
-    written(tmp_path / "file.md")
-
-    assert closed.wait(PATIENCE)
-    ear.close()
-
-
-def test_one_that_was_never_started_can_be_closed(tmp_path: Path) -> None:
-    ear = Ear(lambda: Wanted((str(tmp_path),)), Heard(), failed=Heard().reasons.append)
-
-    ear.close()
+    with pytest.raises(OSError, match="no disk"):
+        watcher.listen()
 
     assert [] == [thread for thread in threading.enumerate() if thread.name == "metier-watch"]
-    assert ear not in watching.EARS
 
 
-@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # newer Pythons warn of the very danger that is met here
-def test_in_a_forked_process_it_is_closed_and_whoever_made_it_knows(tmp_path: Path) -> None:
-    forked: list[str] = []
-    ear = Ear(lambda: Wanted((str(tmp_path),)), Heard(), failed=Heard().reasons.append, forked=lambda: forked.append("yes"))
-    ear.start()
+def test_the_library_s_environment_says_whether_notices_work(home: Home, root: Path) -> None:
+    with (
+        metier.open(
+            roots=[str(root)], env={**home.env, "WATCHFILES_FORCE_POLLING": "1"}
+        ) as library,
+        library.watch(Listener()) as watcher,
+    ):
+        assert ("polling", "WATCHFILES_FORCE_POLLING is set", "") == (
+            watcher.mode,
+            watcher.trouble,
+            watcher.fault,
+        )
 
-    child = os.fork()
-    if not child:
-        os._exit(0 if (forked, ear.mode, list(watching.EARS)) == (["yes"], "polling", []) else 1)
-    _child, status = os.waitpid(child, 0)
-    ear.close()
 
-    assert (0, []) == (status, forked)
+# --- what was told stays told
+
+
+def test_a_change_is_told_although_the_library_has_looked_again_by_itself(
+    library: Library, watcher: Watcher, skill: Writer
+) -> None:
+    new = skill("root/gamma")
+    library.context.catalogue.forget()
+    library.skills()
+
+    watcher.pump(())
+
+    assert [(str(new),)] == [change.added for change in told(watcher)]
+
+
+def test_a_change_is_told_although_another_conversation_began_meanwhile(
+    library: Library, watcher: Watcher, root: Path, skill: Writer
+) -> None:
+    watcher.pump(None)
+    new = skill("root/gamma")
+    (root / "alpha" / "references" / "guide.md").write_text("another guide")
+    library.begin_session()
+    library.skills()
+
+    watcher.pump(None)
+
+    assert [((str(new),), (f"{root}/alpha",))] == [change[:2] for change in told(watcher)]
+
+
+def test_another_conversation_does_not_look_at_the_disk_again_but_makes_the_cards_anew(
+    library: Library, skill: Writer
+) -> None:
+    glanced, found = library.context.catalogue.glance(), library.context.catalogue.contents()
+    skill("root/gamma")
+
+    library.begin_session()
+
+    assert library.context.catalogue.glance() is glanced
+    assert library.context.catalogue.contents() is not found
+    assert [card.name for card in found.cards] == [
+        card.name for card in library.context.catalogue.contents().cards
+    ]
+
+
+def test_a_listing_made_for_one_conversation_is_not_put_in_place_for_the_next(
+    library: Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = pipeline.catalogue
+
+    def interrupted(*given: object) -> pipeline.Catalogue:
+        library.begin_session()
+        return made(*given)  # type: ignore[arg-type]
+
+    library.context.catalogue.glance()
+    monkeypatch.setattr("metier.pipeline.catalogue", interrupted)
+
+    library.listing()
+
+    assert library.context.catalogue._now[1] is None  # noqa: SLF001
+
+
+def test_a_skill_that_somebody_else_found_is_known_whole_from_then_on(
+    library: Library, watcher: Watcher, skill: Writer
+) -> None:
+    watcher.pump(None)
+    new = skill("root/gamma")
+    library.reload()
+
+    watcher.pump({f"{new}/SKILL.md"})
+
+    assert [((str(new),), ())] == [change[:2] for change in told(watcher)]
+
+
+# --- links
+
+
+def test_links_to_skills_and_into_nowhere_are_watched_but_no_others(
+    library: Library, root: Path, skill: Writer
+) -> None:
+    skill("out/team/pdf")
+    skill("out/one")
+    for name, target in {
+        "team": "out/team",
+        "one": "out/one",
+        "two": "out/one",
+        "gone": "out/gone",
+    }.items():
+        (root / name).symlink_to(root.parent / target)
+    (root / "alpha" / "data").symlink_to(root.parent / "out")
+    (root / "alpha" / "references" / "data").symlink_to(root.parent / "out")
+
+    watcher = Watcher(library.context, Listener())
+
+    assert {f"{root}/{name}" for name in ("team", "one", "two", "gone")} == set(
+        watcher._wanted.links  # noqa: SLF001
+    )
+    again = watcher._wanted  # noqa: SLF001
+    watcher.pump(())
+    assert again == watcher._wanted  # noqa: SLF001
+
+
+def test_a_link_that_may_not_be_followed_is_not_watched(
+    root: Path, home: Home, skill: Writer
+) -> None:
+    project = root.parent / "project"
+    (project / ".git").mkdir(parents=True)
+    own, outside = skill("project/.agents/skills/own"), skill("out/one")
+    (own.parent / "outside").symlink_to(outside)
+    (own.parent / "inside").symlink_to(skill("project/more"))
+    with metier.open(env=home.env, cwd=project) as library:
+        watcher = Watcher(library.context, Listener())
+
+        assert {f"{own.parent}/inside"} == set(watcher._wanted.links)  # noqa: SLF001
+
+
+# --- configuration and decisions
+
+
+def test_a_configuration_that_changed_is_read_again(home: Home, root: Path) -> None:
+    config = root.parent / "metier.toml"
+    config.write_text("")
+    with metier.open(roots=[str(root)], env=home.env, config=config) as library:
+        watcher = Watcher(library.context, Listener())
+        config.write_text('[[skills.config]]\nname = "alpha"\nenabled = false\n')
+
+        watcher.pump({str(config)})
+
+        assert [(f"{root}/alpha",)] == [change.changed for change in told(watcher)]
+        assert "hidden" == library.resolve("alpha").state
+
+
+def test_a_project_s_configuration_that_appears_is_read(
+    home: Home, root: Path, skill: Writer
+) -> None:
+    needy = skill(
+        "root/needy",
+        text="---\nname: needy\ndescription: Needs a key.\nprerequisites:\n  env_vars: [NO_SUCH_KEY]\n---\n",
+    )
+    project = root.parent / "project"
+    (project / ".git").mkdir(parents=True)
+    with metier.open(roots=[str(root)], env=home.env, cwd=project) as library:
+        watcher = Watcher(library.context, Listener())
+        (project / ".metier").mkdir()
+        (project / ".metier" / "metier.toml").write_text("hide_unready = true\n")
+
+        watcher.pump({f"{project}/.metier"})
+
+        assert [(str(needy),)] == [change.changed for change in told(watcher)]
+
+
+def test_a_configuration_half_written_leaves_the_old_one_in_force(home: Home, root: Path) -> None:
+    config = root.parent / "metier.toml"
+    config.write_text('[[skills.config]]\nname = "alpha"\nenabled = false\n')
+    with metier.open(roots=[str(root)], env=home.env, config=config) as library:
+        watcher = Watcher(library.context, Listener())
+        config.write_text("[[skills.con")
+
+        watcher.pump({str(config)})
+
+        assert "is not valid TOML" in watcher.fault
+        assert "hidden" == library.resolve("alpha").state
+        config.write_text("")
+        watcher.pump({str(config)})
+        assert ("visible", "") == (library.resolve("alpha").state, watcher.fault)
+
+
+def test_a_configuration_that_cannot_be_read_is_warned_of_once(home: Home, root: Path) -> None:
+    config = root.parent / "metier.toml"
+    config.write_text("")
+    with metier.open(roots=[str(root)], env=home.env, config=config) as library:
+        watcher = Watcher(library.context, Listener())
+
+        for number in range(3):
+            config.write_text("[[skills.con" + " " * number)
+            watcher.pump({str(config)})
+            watcher.pump(None)
+
+        (warning,) = library.context.warnings
+        assert f"the configuration was not read again: {watcher.fault}" == warning
+        assert "" == watcher.trouble
+
+
+def test_a_decision_made_elsewhere_is_an_event(
+    library: Library, home: Home, watcher: Watcher, root: Path
+) -> None:
+    with metier.open(roots=[str(root)], env=home.env) as other:
+        other.trust("alpha", "quarantine", reason="odd")
+
+    watcher.pump({f"{library.context.data}/trust.json"})
+
+    assert [(f"{root}/alpha",)] == [change.changed for change in told(watcher)]
+    assert "quarantined" == library.resolve("alpha").state
+
+
+def test_more_paths_than_the_system_may_have_kept_mean_everything(
+    watcher: Watcher, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("metier.discover.watch.MAX_TOUCHED_PATHS", 1)
+    watcher.pump(None)
+    (root / "alpha" / "references" / "guide.md").write_text("another guide")
+
+    change = watcher.pump({"/nowhere/a", "/nowhere/b"})
+
+    assert change is not None
+    assert (f"{root}/alpha",) == change.changed
+
+
+def test_a_secret_kept_elsewhere_makes_the_skill_ready_that_waited_for_it(
+    home: Home, root: Path, skill: Writer
+) -> None:
+    needy = skill(
+        "root/needy",
+        text="---\nname: needy\ndescription: Needs a key.\nprerequisites:\n  env_vars: [SOME_KEY]\n---\n",
+    )
+    with (
+        metier.open(roots=[str(root)], env=home.env) as library,
+        metier.open(roots=[str(root)], env=home.env) as other,
+    ):
+        watcher = Watcher(library.context, Listener())
+        before = library.resolve("needy").readiness
+
+        other.setup("needy", lambda _ask: "a value", store="file")
+        watcher.pump({f"{library.context.data}/secrets/values.env"})
+
+        assert ("setup_needed", "available") == (before, library.resolve("needy").readiness)
+        assert [(str(needy),)] == [change.changed for change in told(watcher)]

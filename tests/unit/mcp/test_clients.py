@@ -8,11 +8,11 @@ import pytest
 
 from metier.discover.agents import agent_named
 from metier.errors import UsageError
-from metier.mcp import clients, merging
-from metier.mcp.clients import CLIENTS, NAME, Client, Started
+from metier.mcp import clients, config_text
+from metier.mcp.clients import CLIENTS, SERVER_NAME, McpClient, ServerEndpoint
 
-STARTED = Started(("/opt/metier", "mcp", "--agent", "codex"))
-REMOTE = Started(url="http://127.0.0.1:7331/mcp", token="a-token-of-thirty-two-characters")
+STARTED = ServerEndpoint(("/opt/metier", "mcp", "--agent", "codex"))
+REMOTE = ServerEndpoint(url="http://127.0.0.1:7331/mcp", token="a-token-of-thirty-two-characters")
 IDS = [client.id for client in CLIENTS]
 ARGS = ["mcp", "--agent", "codex"]
 BEARER = {"Authorization": "Bearer a-token-of-thirty-two-characters"}
@@ -25,14 +25,25 @@ def test_every_name_and_alias_means_one_client() -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=IDS)
-def test_every_client_that_follows_an_agent_follows_one_that_metier_knows(client: Client) -> None:
+def test_every_client_that_follows_an_agent_follows_one_that_metier_knows(
+    client: McpClient,
+) -> None:
     found = agent_named(client.agent) if client.agent else None
 
     assert client.agent == (found.id if found else "")
 
 
-@pytest.mark.parametrize(("said", "client"), [("claude-code", "claude-code"), ("Claude Code", "claude-code"), ("VSCode", "vscode"),
-                                              ("vs_code", "vscode"), ("gemini", "gemini-cli"), ("LM Studio", "lm-studio")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("said", "client"),
+    [
+        ("claude-code", "claude-code"),
+        ("Claude Code", "claude-code"),
+        ("VSCode", "vscode"),
+        ("vs_code", "vscode"),
+        ("gemini", "gemini-cli"),
+        ("LM Studio", "lm-studio"),
+    ],
+)
 def test_a_client_is_found_however_it_is_written(said: str, client: str) -> None:
     assert client == clients.client_named(said).id
 
@@ -92,12 +103,12 @@ def test_a_client_that_takes_no_address_says_so() -> None:
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=IDS)
-def test_what_is_printed_says_what_is_meant(client: Client) -> None:
-    path = (*client.section, NAME)
+def test_what_is_printed_says_what_is_meant(client: McpClient) -> None:
+    path = (*client.section, SERVER_NAME)
 
-    text = merging.snippet(client.form, path, clients.entry_of(client, STARTED))
+    text = config_text.render_snippet(client.form, path, clients.entry_of(client, STARTED))
 
-    found: Any = merging.read(client.form, text)
+    found: Any = config_text.read_config(client.form, text)
     for key in path:
         found = found[key]
     assert clients.entry_of(client, STARTED) == found
@@ -106,7 +117,10 @@ def test_what_is_printed_says_what_is_meant(client: Client) -> None:
 PLACES = {
     ("claude-code", "linux"): "/h/.claude.json",
     ("claude-desktop", "linux"): "/h/.config/Claude/claude_desktop_config.json",
-    ("claude-desktop", "darwin"): "/h/Library/Application Support/Claude/claude_desktop_config.json",
+    (
+        "claude-desktop",
+        "darwin",
+    ): "/h/Library/Application Support/Claude/claude_desktop_config.json",
     ("claude-desktop", "win32"): "/h/AppData/Roaming/Claude/claude_desktop_config.json",
     ("codex", "linux"): "/h/.codex/config.toml",
     ("vscode", "linux"): "/h/.config/Code/User/mcp.json",
@@ -120,34 +134,62 @@ PLACES = {
 
 @pytest.mark.parametrize(("name", "platform"), PLACES)
 def test_each_client_has_its_file_where_its_platform_keeps_it(name: str, platform: str) -> None:
-    assert PLACES[name, platform] == clients.place_of(clients.client_named(name), platform, {}, "/h")
+    assert PLACES[name, platform] == clients.user_file(
+        clients.client_named(name), platform, {}, "/h"
+    )
 
 
-@pytest.mark.parametrize(("name", "env", "file"), [
-    ("codex", {"CODEX_HOME": "/else/codex/"}, "/else/codex/config.toml"),
-    ("claude-code", {"CLAUDE_CONFIG_DIR": "/else"}, "/else/.claude.json"),
-    ("goose", {"XDG_CONFIG_HOME": "/x"}, "/x/goose/config.yaml"),
-    ("codex", {"CODEX_HOME": " "}, "/h/.codex/config.toml"),
-])  # fmt: skip
-def test_what_a_client_is_told_by_its_environment_counts(name: str, env: dict[str, str], file: str) -> None:
-    assert file == clients.place_of(clients.client_named(name), "linux", env, "/h")
+@pytest.mark.parametrize(
+    ("name", "env", "file"),
+    [
+        ("codex", {"CODEX_HOME": "/else/codex/"}, "/else/codex/config.toml"),
+        ("claude-code", {"CLAUDE_CONFIG_DIR": "/else"}, "/else/.claude.json"),
+        ("goose", {"XDG_CONFIG_HOME": "/x"}, "/x/goose/config.yaml"),
+        ("codex", {"CODEX_HOME": " "}, "/h/.codex/config.toml"),
+    ],
+)
+def test_what_a_client_is_told_by_its_environment_counts(
+    name: str, env: dict[str, str], file: str
+) -> None:
+    assert file == clients.user_file(clients.client_named(name), "linux", env, "/h")
 
 
 def test_without_a_home_there_is_no_file() -> None:
-    assert "" == clients.place_of(clients.client_named("cursor"), "linux", {}, None)
+    assert "" == clients.user_file(clients.client_named("cursor"), "linux", {}, None)
 
 
-@pytest.mark.parametrize(("name", "before", "after"), [
-    ("cursor", None, {"command": "/opt/metier", "args": ARGS}),
-    ("cursor", "odd", {"command": "/opt/metier", "args": ARGS}),
-    ("cursor", {"env": {"A": "b"}, "command": "old"}, {"env": {"A": "b"}, "command": "/opt/metier", "args": ARGS}),
-    ("cursor", {"url": "http://x", "env": {"A": "b"}}, {"command": "/opt/metier", "args": ARGS}),
-    ("opencode", {"enabled": False, "command": ["old"]}, {"enabled": False, "command": ["/opt/metier", *ARGS], "type": "local"}),
-    ("copilot-cli", {"tools": ["load_skill"]}, {"tools": ["load_skill"], "type": "local", "command": "/opt/metier", "args": ARGS}),
-])  # fmt: skip
-def test_what_the_user_said_about_an_entry_stays_his(name: str, before: Any, after: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("name", "before", "after"),
+    [
+        ("cursor", None, {"command": "/opt/metier", "args": ARGS}),
+        ("cursor", "odd", {"command": "/opt/metier", "args": ARGS}),
+        (
+            "cursor",
+            {"env": {"A": "b"}, "command": "old"},
+            {"env": {"A": "b"}, "command": "/opt/metier", "args": ARGS},
+        ),
+        (
+            "cursor",
+            {"url": "http://x", "env": {"A": "b"}},
+            {"command": "/opt/metier", "args": ARGS},
+        ),
+        (
+            "opencode",
+            {"enabled": False, "command": ["old"]},
+            {"enabled": False, "command": ["/opt/metier", *ARGS], "type": "local"},
+        ),
+        (
+            "copilot-cli",
+            {"tools": ["load_skill"]},
+            {"tools": ["load_skill"], "type": "local", "command": "/opt/metier", "args": ARGS},
+        ),
+    ],
+)
+def test_what_the_user_said_about_an_entry_stays_his(
+    name: str, before: Any, after: dict[str, Any]
+) -> None:
     client = clients.client_named(name)
 
-    found = clients.updated(client, before, clients.entry_of(client, STARTED))
+    found = clients.update_entry(client, before, clients.entry_of(client, STARTED))
 
     assert list(after.items()) == list(found.items())

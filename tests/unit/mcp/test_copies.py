@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import metier
-from metier.mcp.copies import Copies, Copy, copy_of
+from metier.mcp.copies import SkillCopies, SkillCopy, copy_skill
 from metier.model import Digest
 
 if TYPE_CHECKING:
@@ -26,28 +26,40 @@ def test_the_digest_is_that_of_the_library(home: Home, tmp_path: Path, skill: Wr
     library = metier.open(env=home.env, cwd=tmp_path, roots=[str(tmp_path / "skills")])
     card = library.resolve("pdf")
 
-    copy = copy_of(card)
+    copy = copy_skill(card)
 
     assert library.digest(card) == copy.digest
     assert ["SKILL.md", "link.md", "sub/run.sh"] == [one.path for one in copy.files]
     assert copy.data["SKILL.md"] == copy.data["link.md"]
 
 
-def test_links_that_lead_around_or_out_mean_nothing(home: Home, tmp_path: Path, skill: Writer) -> None:
+def test_links_that_lead_around_or_out_mean_nothing(
+    home: Home, tmp_path: Path, skill: Writer
+) -> None:
     folder = skill("skills/pdf")
     (folder / "sub").mkdir()
     (folder / "sub/a.md").write_text("a")
-    for name, aim in {"loop": ".", "sub/up": "..", "ring": "knot", "knot": "ring", "out": "../pdf", "gone": "none", "real": "sub"}.items():
+    for name, aim in {
+        "loop": ".",
+        "sub/up": "..",
+        "ring": "knot",
+        "knot": "ring",
+        "out": "../pdf",
+        "gone": "none",
+        "real": "sub",
+    }.items():
         (folder / name).symlink_to(aim)
     library = metier.open(env=home.env, cwd=tmp_path, roots=[str(tmp_path / "skills")])
 
-    copy = copy_of(library.resolve("pdf"))
+    copy = copy_skill(library.resolve("pdf"))
 
     assert ["SKILL.md", "real/a.md", "sub/a.md"] == [one.path for one in copy.files]
     assert ("real", "sub") == copy.folders
 
 
-def test_a_link_to_a_folder_with_links_in_it_is_followed_all_the_way(home: Home, tmp_path: Path, skill: Writer) -> None:
+def test_a_link_to_a_folder_with_links_in_it_is_followed_all_the_way(
+    home: Home, tmp_path: Path, skill: Writer
+) -> None:
     folder = skill("skills/pdf")
     for name in ("e", "d"):
         (folder / name).mkdir()
@@ -56,12 +68,16 @@ def test_a_link_to_a_folder_with_links_in_it_is_followed_all_the_way(home: Home,
         (folder / name).symlink_to(aim)
     library = metier.open(env=home.env, cwd=tmp_path, roots=[str(tmp_path / "skills")])
 
-    copy = copy_of(library.resolve("pdf"))
+    copy = copy_skill(library.resolve("pdf"))
 
-    assert ["SKILL.md", "a/l/x.md", "d/l/x.md", "e/back/l/x.md", "e/x.md"] == [one.path for one in copy.files]
+    assert ["SKILL.md", "a/l/x.md", "d/l/x.md", "e/back/l/x.md", "e/x.md"] == [
+        one.path for one in copy.files
+    ]
 
 
-def test_folders_that_links_multiply_are_too_many_in_the_end(home: Home, tmp_path: Path, skill: Writer) -> None:
+def test_folders_that_links_multiply_are_too_many_in_the_end(
+    home: Home, tmp_path: Path, skill: Writer
+) -> None:
     folder = skill("skills/pdf")
     for number in range(300):
         (folder / f"d/{number}").mkdir(parents=True)
@@ -69,27 +85,34 @@ def test_folders_that_links_multiply_are_too_many_in_the_end(home: Home, tmp_pat
         (folder / f"l{number}").symlink_to("d")
     library = metier.open(env=home.env, cwd=tmp_path, roots=[str(tmp_path / "skills")])
 
-    copy = copy_of(library.resolve("pdf"))
+    copy = copy_skill(library.resolve("pdf"))
 
-    assert ("it has more than 2,048 folders with what its links mean", ()) == (copy.fault, copy.folders)
+    assert ("it has more than 2,048 folders with what its links mean", ()) == (
+        copy.fault,
+        copy.folders,
+    )
 
 
-def test_what_is_no_file_keeps_a_skill_from_being_served(home: Home, tmp_path: Path, skill: Writer) -> None:
+def test_what_is_no_file_keeps_a_skill_from_being_served(
+    home: Home, tmp_path: Path, skill: Writer
+) -> None:
     os.mkfifo(skill("skills/pdf") / "pipe")
     library = metier.open(env=home.env, cwd=tmp_path, roots=[str(tmp_path / "skills")])
 
-    copy = copy_of(library.resolve("pdf"))
+    copy = copy_skill(library.resolve("pdf"))
 
     assert ("it cannot be read whole", None) == (copy.fault, copy.digest)
 
 
 def test_the_least_used_copy_goes_first() -> None:
-    held = Copies(room=25)
+    held = SkillCopies(room=25)
     for name in ("a", "b"):
-        held.keep(Copy(Digest(name), (), {"x": b"0123456789"}))
+        held.keep(SkillCopy(Digest(name), (), {"x": b"0123456789"}))
     held.get("a")
 
-    held.keep(Copy(Digest("c"), (), {"x": b"0123456789"}))
-    held.keep(Copy(Digest("large"), (), {"x": b"0" * 26}))
+    held.keep(SkillCopy(Digest("c"), (), {"x": b"0123456789"}))
+    held.keep(SkillCopy(Digest("large"), (), {"x": b"0" * 26}))
 
-    assert [True, False, True, False] == [held.get(name) is not None for name in ("a", "b", "c", "large")]
+    assert [True, False, True, False] == [
+        held.get(name) is not None for name in ("a", "b", "c", "large")
+    ]

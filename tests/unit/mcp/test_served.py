@@ -8,22 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from fakes.codeskills import Calling
+from fakes.embedder import GroupEmbedder
 from fakes.served import Place
 
-from metier.mcp import copies, toolbox
-from metier.mcp.conversations import Conversation
-from metier.mcp.serving import server_of
+from metier.find import refresh
+from metier.mcp import copies, tools
+from metier.mcp.server import make_server
+from metier.mcp.sessions import Conversation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from conftest import Home, Writer
 
-    from metier.mcp.copies import Copy
-    from metier.mcp.serving import Serving
+    from metier.mcp.copies import SkillCopy
+    from metier.mcp.server import SkillServer
     from metier.model import Card
 
-    Serve = Callable[..., Serving]
+    Serve = Callable[..., SkillServer]
 
 NEEDY = "---\nname: needy\ndescription: Does thing.\nrequired_environment_variables: [SOME_API_KEY, OTHER_KEY]\n---\n\nDo.\n"
 
@@ -39,15 +41,17 @@ def serve(place: Place) -> Iterator[Serve]:
     """Give what serves the place; the configuration is written by then."""
     with ExitStack() as opened:
 
-        def served(*roots: str, scripts: bool = True) -> Serving:
+        def served(*roots: str, scripts: bool = True) -> SkillServer:
             library = opened.enter_context(place.open(*roots))
-            library.sandbox = Calling()
-            return server_of(library, scripts=scripts)
+            library.context.sandbox = Calling()
+            return make_server(library, scripts=scripts)
 
         yield served
 
 
-def told(serving: Serving, tool: str, talk: Conversation | None = None, /, **arguments: Any) -> dict[str, Any]:
+def told(
+    serving: SkillServer, tool: str, talk: Conversation | None = None, /, **arguments: Any
+) -> dict[str, Any]:
     """Call a tool; give its answer as data."""
     found = serving.tools.call(tool, arguments, talk)["structuredContent"]
     assert isinstance(found, dict)
@@ -82,7 +86,9 @@ def test_what_configuration_says_of_destructive_skills_is_no_yes_to_one_that_pol
     assert code == code_of(found)
 
 
-def test_configuration_lets_agents_run_a_destructive_skill_that_is_trusted(place: Place, serve: Serve) -> None:
+def test_configuration_lets_agents_run_a_destructive_skill_that_is_trusted(
+    place: Place, serve: Serve
+) -> None:
     # CO-18, CO-21
     place.code("mover", expose=True, destructive=True)
     place.config.write_text("[mcp]\nrun = true\ndestructive = true\n")
@@ -97,16 +103,37 @@ def test_configuration_lets_agents_run_a_destructive_skill_that_is_trusted(place
 # --- loading
 
 
-def test_what_is_missing_is_said_as_text_too_and_is_found_out_each_time(place: Place, serve: Serve) -> None:
+def test_what_is_missing_is_said_as_text_too_and_is_found_out_each_time(
+    place: Place, serve: Serve
+) -> None:
     place.write("skills/needy", text=NEEDY)
     serving = serve()
 
     first = serving.tools.call("load_skill", {"name": "needy"}, None)
     serving.library.vault().put("SOME_API_KEY", "s3cret-value-of-it", "file")
-    second = serving.tools.quick("load_skill", {"name": "needy"}, None) or serving.tools.call("load_skill", {"name": "needy"}, None)
+    second = serving.tools.quick("load_skill", {"name": "needy"}, None) or serving.tools.call(
+        "load_skill", {"name": "needy"}, None
+    )
 
     assert "Missing: env: SOME_API_KEY, OTHER_KEY" in first["content"][-1]["text"]
     assert ["OTHER_KEY"] == second["structuredContent"]["missing"]["env"]
+
+
+def test_a_client_waits_for_no_vectors_and_has_them_made_in_the_background(
+    place: Place, serve: Serve
+) -> None:
+    for number in range(refresh.MAX_VECTORS_AT_ONCE + 1):
+        place.write(f"skills/thing-{number}", description=f"Does thing number {number}.")
+    serving = serve()
+    context = serving.library.context
+    context.embedder = GroupEmbedder()
+    asked: list[str] = []
+    context.in_background = lambda work: asked.append(work.__name__)
+
+    found = told(serving, "search_skills", query="thing number 3")
+
+    assert ("thing-3", 0) == (found["hits"][0]["name"], context.embedder.embedded)
+    assert "_prepare" in asked
 
 
 def test_a_skill_that_was_decided_about_again_is_loaded_again(place: Place, serve: Serve) -> None:
@@ -114,7 +141,7 @@ def test_a_skill_that_was_decided_about_again_is_loaded_again(place: Place, serv
     serving = serve()
     told(serving, "load_skill", name="fine")
     known = serving.tools.quick("load_skill", {"name": "fine"}, None)
-    serving.stock.forget()
+    serving.served.forget()
     told(serving, "search_skills", query="does one thing")
 
     found = serving.tools.quick("load_skill", {"name": "fine"}, None)
@@ -124,7 +151,7 @@ def test_a_skill_that_was_decided_about_again_is_loaded_again(place: Place, serv
 
 def test_keys_and_signatures_count_as_decisions(place: Place, serve: Serve) -> None:
     place.write("skills/fine")
-    stock = serve().stock
+    stock = serve().served
     before = stock.now().generation
     (Path(place.home.env["METIER_HOME"]) / "keys").mkdir(parents=True)
 
@@ -135,7 +162,7 @@ def test_keys_and_signatures_count_as_decisions(place: Place, serve: Serve) -> N
 
 def test_a_look_that_finds_nothing_new_is_no_news(place: Place, serve: Serve) -> None:
     place.write("skills/fine")
-    stock = serve().stock
+    stock = serve().served
     before = stock.now().generation
     stock.library.reload(deep=True)
 
@@ -154,7 +181,9 @@ def test_a_number_that_is_whole_is_taken_for_one(place: Place, serve: Serve) -> 
 # --- the revision that a conversation has
 
 
-def test_a_name_that_means_another_skill_by_now_still_means_the_one_that_was_loaded(place: Place, serve: Serve) -> None:
+def test_a_name_that_means_another_skill_by_now_still_means_the_one_that_was_loaded(
+    place: Place, serve: Serve
+) -> None:
     place.skill("skills/dup", f_txt="of the one loaded")
     (place.folder / "first").mkdir()
     place.config.write_text("[mcp]\nrun = true\n")
@@ -198,7 +227,9 @@ def test_a_skill_that_has_gone_is_read_as_it_was_until_something_is_decided(
 # --- files
 
 
-def test_a_blocked_skill_is_not_read_through_the_one_that_holds_it(place: Place, serve: Serve) -> None:
+def test_a_blocked_skill_is_not_read_through_the_one_that_holds_it(
+    place: Place, serve: Serve
+) -> None:
     # CO-21
     place.skill("skills/wrap", open_txt="open")
     place.skill("skills/wrap/sub/payroll", pay_txt="secret")
@@ -206,7 +237,10 @@ def test_a_blocked_skill_is_not_read_through_the_one_that_holds_it(place: Place,
     serving = serve()
 
     loaded = told(serving, "load_skill", name="wrap")
-    tried = [told(serving, "read_skill_file", name="wrap", path=f"sub/payroll/{file}") for file in ("pay.txt", "SKILL.md")]
+    tried = [
+        told(serving, "read_skill_file", name="wrap", path=f"sub/payroll/{file}")
+        for file in ("pay.txt", "SKILL.md")
+    ]
     listed = [entry["frontmatter"]["name"] for entry in serving.files.listed(None)["skills"]]
     opened = told(serving, "read_skill_file", name="wrap", path="open.txt")
 
@@ -217,13 +251,17 @@ def test_a_blocked_skill_is_not_read_through_the_one_that_holds_it(place: Place,
 
 
 @pytest.mark.parametrize("how", ["by configuration", "by decision"])
-def test_a_blocked_skill_is_reached_neither_by_running_nor_over_links_nor_once_all_has_gone(place: Place, serve: Serve, how: str) -> None:
+def test_a_blocked_skill_is_reached_neither_by_running_nor_over_links_nor_once_all_has_gone(
+    place: Place, serve: Serve, how: str
+) -> None:
     # CO-21
     folder = place.skill("skills/wrap", open_txt="open")
     inner = place.skill("skills/wrap/sub/payroll", pay_txt="secret", scripts__p_py="print('ran')\n")
     (folder / "pl").symlink_to("sub/payroll")
     (folder / "sl.txt").symlink_to("sub/payroll/pay.txt")
-    place.config.write_text("[mcp]\nrun = true\n" + ('blocked = ["payroll"]\n' if how == "by configuration" else ""))
+    place.config.write_text(
+        "[mcp]\nrun = true\n" + ('blocked = ["payroll"]\n' if how == "by configuration" else "")
+    )
     serving, talk = serve(), Conversation()
     serving.library.trust("wrap", "approve")
     if how == "by decision":
@@ -233,11 +271,18 @@ def test_a_blocked_skill_is_reached_neither_by_running_nor_over_links_nor_once_a
 
     before = [code_of(told(serving, "read_skill_file", name="wrap", path=path)) for path in paths]
     loaded = told(serving, "load_skill", talk, name="wrap")
-    after = [code_of(told(serving, "read_skill_file", talk, name="wrap", path=path)) for path in paths]
-    ran = [code_of(told(serving, "run_skill_script", talk, name="wrap", script=script)) for script in ("sub/payroll/scripts/p.py", "pl/scripts/p.py")]
+    after = [
+        code_of(told(serving, "read_skill_file", talk, name="wrap", path=path)) for path in paths
+    ]
+    ran = [
+        code_of(told(serving, "run_skill_script", talk, name="wrap", script=script))
+        for script in ("sub/payroll/scripts/p.py", "pl/scripts/p.py")
+    ]
     folder.rename(place.folder / "elsewhere")
     serving.library.reload()
-    gone = [code_of(told(serving, "read_skill_file", talk, name="wrap", path=path)) for path in paths]
+    gone = [
+        code_of(told(serving, "read_skill_file", talk, name="wrap", path=path)) for path in paths
+    ]
 
     assert "" == code_of(loaded)
     assert ["mcp-blocked"] * 3 == before == after
@@ -250,7 +295,9 @@ def test_what_a_name_gave_last_is_what_a_load_is_held_against(place: Place, serv
     (place.folder / "first").mkdir()
     serving, talk = serve("first", "skills"), Conversation()
     told(serving, "load_skill", talk, name="dup")
-    new = place.write("first/dup", text="---\nname: dup\ndescription: Does thing.\n---\n\nOtherwise.\n")
+    new = place.write(
+        "first/dup", text="---\nname: dup\ndescription: Does thing.\n---\n\nOtherwise.\n"
+    )
     serving.library.reload()
     told(serving, "load_skill", talk, name="dup")
     (new / "SKILL.md").unlink()
@@ -261,23 +308,29 @@ def test_what_a_name_gave_last_is_what_a_load_is_held_against(place: Place, serv
     assert (True, False) == (found["changed"], found["already_loaded"])
 
 
-def test_who_is_let_in_while_something_is_decided_is_not_remembered(place: Place, serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_is_let_in_while_something_is_decided_is_not_remembered(
+    place: Place, serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place.write("skills/fine")
     serving = serve()
 
-    def slowly(card: Card) -> Copy:
+    def slowly(card: Card) -> SkillCopy:
         serving.library.trust("fine", "block")
-        return copies.copy_of(card)
+        return copies.copy_skill(card)
 
-    monkeypatch.setattr(toolbox, "copy_of", slowly)
+    monkeypatch.setattr(tools, "copy_skill", slowly)
     told(serving, "load_skill", name="fine")
 
-    found = serving.tools.quick("load_skill", {"name": "fine"}, None) or serving.tools.call("load_skill", {"name": "fine"}, None)
+    found = serving.tools.quick("load_skill", {"name": "fine"}, None) or serving.tools.call(
+        "load_skill", {"name": "fine"}, None
+    )
 
     assert found["isError"]
 
 
-def test_links_inside_a_skill_are_read_alike_before_and_after_it_is_loaded(place: Place, serve: Serve) -> None:
+def test_links_inside_a_skill_are_read_alike_before_and_after_it_is_loaded(
+    place: Place, serve: Serve
+) -> None:
     folder = place.skill("skills/linked", references__a_md="the a", references__deep__b_md="the b")
     (folder / "dir").symlink_to("references")
     (folder / "again").symlink_to("dir/deep")
@@ -285,20 +338,34 @@ def test_links_inside_a_skill_are_read_alike_before_and_after_it_is_loaded(place
     serving, talk = serve(), Conversation()
     paths = ("dir/a.md", "again/b.md", "file.md", "dir/deep/b.md")
 
-    before = [told(serving, "read_skill_file", talk, name="linked", path=path)["content"] for path in paths]
+    before = [
+        told(serving, "read_skill_file", talk, name="linked", path=path)["content"]
+        for path in paths
+    ]
     told(serving, "load_skill", talk, name="linked")
-    after = [told(serving, "read_skill_file", talk, name="linked", path=path)["content"] for path in paths]
+    after = [
+        told(serving, "read_skill_file", talk, name="linked", path=path)["content"]
+        for path in paths
+    ]
     listed = serving.files.got("skill://linked/SKILL.md")["skill"]["resources"]
     inside = serving.files.folder("skill://linked/dir", None)["resources"]
 
     assert before == after
-    assert all(text in said for text, said in zip(("the a", "the b", "the b", "the b"), after, strict=True))
-    assert {"skill://linked/dir/a.md", "skill://linked/again/b.md"} <= {one["uri"] for one in listed}
+    assert all(
+        text in said for text, said in zip(("the a", "the b", "the b", "the b"), after, strict=True)
+    )
+    assert {"skill://linked/dir/a.md", "skill://linked/again/b.md"} <= {
+        one["uri"] for one in listed
+    }
     assert ["a.md", "deep"] == [one["name"] for one in inside]
 
 
-def test_a_file_of_several_pages_says_in_its_text_that_it_goes_on(place: Place, serve: Serve) -> None:
-    place.skill("skills/long", big_txt="".join(f"line {number} of the table\n" for number in range(40_000)))
+def test_a_file_of_several_pages_says_in_its_text_that_it_goes_on(
+    place: Place, serve: Serve
+) -> None:
+    place.skill(
+        "skills/long", big_txt="".join(f"line {number} of the table\n" for number in range(40_000))
+    )
     serving = serve()
 
     found = serving.tools.call("read_skill_file", {"name": "long", "path": "big.txt"}, None)
@@ -306,7 +373,9 @@ def test_a_file_of_several_pages_says_in_its_text_that_it_goes_on(place: Place, 
     assert found["structuredContent"]["next_cursor"] in found["content"][-1]["text"]
 
 
-def test_a_script_that_only_its_first_line_makes_one_is_a_script(place: Place, serve: Serve) -> None:
+def test_a_script_that_only_its_first_line_makes_one_is_a_script(
+    place: Place, serve: Serve
+) -> None:
     place.write("skills/plain")
     place.skill("skills/shebang", run="#!/usr/bin/env python3\nprint(1)\n")
 
@@ -315,7 +384,9 @@ def test_a_script_that_only_its_first_line_makes_one_is_a_script(place: Place, s
     assert ["plain"] == [hit["name"] for hit in found["hits"]]
 
 
-def test_a_refusal_by_uri_says_as_much_as_one_by_name_and_is_noted_down(place: Place, serve: Serve) -> None:
+def test_a_refusal_by_uri_says_as_much_as_one_by_name_and_is_noted_down(
+    place: Place, serve: Serve
+) -> None:
     place.write("skills/fine")
     serving = serve()
     serving.library.trust("fine", "block")
@@ -334,11 +405,17 @@ def test_a_refusal_by_uri_says_as_much_as_one_by_name_and_is_noted_down(place: P
 def test_prompts_whose_names_would_be_alike_are_told_apart(place: Place, serve: Serve) -> None:
     # CO-21
     for name, body in (("天气", "of the weather"), ("新闻", "of the news"), ("café", "of coffee")):
-        place.write(f"skills/{name}", text=f"---\nname: {name}\ndescription: Does {body}.\n---\n\nAll {body}.\n")
+        place.write(
+            f"skills/{name}",
+            text=f"---\nname: {name}\ndescription: Does {body}.\n---\n\nAll {body}.\n",
+        )
     serving = serve()
 
     prompts = {one["title"]: one["name"] for one in serving.prompts.listed(None)["prompts"]}
-    given = {title: serving.prompts.got(name, {}, None)["messages"][0]["content"]["text"] for title, name in prompts.items()}
+    given = {
+        title: serving.prompts.got(name, {}, None)["messages"][0]["content"]["text"]
+        for title, name in prompts.items()
+    }
 
     assert 3 == len(set(prompts.values()))
     assert "caf_" == prompts["café"]
@@ -347,8 +424,13 @@ def test_prompts_whose_names_would_be_alike_are_told_apart(place: Place, serve: 
     assert "of the news" in given["新闻"]
 
 
-def test_a_prompt_that_its_author_took_back_is_not_listed_any_more(place: Place, serve: Serve) -> None:
-    folder = place.write("skills/callme", text="---\nname: callme\ndescription: Does thing.\nargument-hint: one\n---\n\nDo.\n")
+def test_a_prompt_that_its_author_took_back_is_not_listed_any_more(
+    place: Place, serve: Serve
+) -> None:
+    folder = place.write(
+        "skills/callme",
+        text="---\nname: callme\ndescription: Does thing.\nargument-hint: one\n---\n\nDo.\n",
+    )
     serving = serve()
     before = serving.prompts.listed(None)["prompts"]
     text = "---\nname: callme\ndescription: Does thing.\nargument-hint: two\nuser-invocable: false\n---\n\nDo.\n"
@@ -360,7 +442,9 @@ def test_a_prompt_that_its_author_took_back_is_not_listed_any_more(place: Place,
     assert [] == after
 
 
-def test_a_file_that_another_skill_serves_is_no_refusal_of_the_one_it_lies_in(place: Place, serve: Serve) -> None:
+def test_a_file_that_another_skill_serves_is_no_refusal_of_the_one_it_lies_in(
+    place: Place, serve: Serve
+) -> None:
     place.write("skills/outer")
     place.write("skills/outer/inner", text="---\nname: inner\ndescription: ''\n---\n\nDo.\n")
     serving = serve()
@@ -369,4 +453,6 @@ def test_a_file_that_another_skill_serves_is_no_refusal_of_the_one_it_lies_in(pl
     found = serving.files.read("skill://outer/inner/SKILL.md")
 
     assert "Do." in found["contents"][0]["text"]
-    assert [] == [event for event in serving.library.audit_tail(50)[before:] if event["event"] == "refuse"]
+    assert [] == [
+        event for event in serving.library.audit_tail(50)[before:] if event["event"] == "refuse"
+    ]

@@ -9,39 +9,57 @@ from fakes.mirrors import a_mirror, a_version
 from fakes.pins import digest
 
 from metier.errors import IntegrityError, MetierError, NotFoundError
-from metier.mirrors import Evidence, Provenance
-from metier.plugins import candidates, moves
+from metier.plugins import candidates
 from metier.plugins.candidates import Proposal
-from metier.plugins.ledger import Ledger
-from metier.plugins.moves import Seen, Tree
+from metier.plugins.mirror_ledger import Ledger, ShippedSkill, TreeHashes
+from metier.plugins.model import Evidence, VersionProvenance
 
 if TYPE_CHECKING:
-    from metier.mirrors import Binding, Candidate
+    from metier.plugins.model import Binding, ReviewCandidate
 
 NOW, LATER = "2026-05-06T07:08:09Z", "2026-06-07T08:09:10Z"
 BASE = a_version(1).digest
-MINE = Tree(digest("mine"), digest("my content"), digest("my body"))
-WHY = Proposal("", digest("proposed"), "it wants more", "caution", 40, ("network",), ("files",))
+MINE = TreeHashes(digest("mine"), digest("my content"), digest("my body"))
+WHY = Proposal(
+    "it wants more",
+    Evidence(
+        proposed_tree_hash=digest("proposed"),
+        verdict="caution",
+        score=40,
+        gained=("network",),
+        lost=("files",),
+    ),
+)
 
 
-def seen(text: str = "new", path: str = "skills/pdf") -> Seen:
+def seen(text: str = "new", path: str = "skills/pdf") -> ShippedSkill:
     """Give what a plugin ships now: a tree that a word stands for."""
-    return Seen(path, Tree(digest(text), digest(f"{text} content"), digest(f"{text} body")))
+    return ShippedSkill(
+        path, TreeHashes(digest(text), digest(f"{text} content"), digest(f"{text} body"))
+    )
 
 
 def ident(text: str = "new", kind: Any = "plugin_skill_update", skill: str = "pdf") -> str:
     return candidates.ident_of(kind, "office", skill, digest(text))
 
 
-def look(ledger: Ledger, upstream: Seen, local: str = BASE, at: str = NOW) -> str:
+def look(ledger: Ledger, upstream: ShippedSkill, local: str = BASE, at: str = NOW) -> str:
     """Compare `pdf`, and settle its plugin as a sync does."""
-    mode = candidates.compared(ledger, "office", "pdf", upstream, local, WHY._replace(local=local), at)
-    moves.settled(ledger, "office")
+    ledger.at = at
+    mode = candidates.note_compared(
+        ledger,
+        "office",
+        "pdf",
+        upstream,
+        local,
+        WHY._replace(evidence=WHY.evidence._replace(local_tree_hash=local)),
+    )
+    ledger.settle_status("office")
     return mode
 
 
 def pdf(ledger: Ledger) -> Binding:
-    return moves.bound(ledger, "office", "pdf")
+    return ledger.binding_of("office", "pdf")
 
 
 def queue(ledger: Ledger) -> list[tuple[str, str]]:
@@ -51,7 +69,7 @@ def queue(ledger: Ledger) -> list[tuple[str, str]]:
 @pytest.fixture
 def ledger() -> Ledger:
     """Give a plugin with three skills, all of them synced."""
-    return Ledger(a_mirror("docx", "pdf", "xlsx"))
+    return Ledger(a_mirror("docx", "pdf", "xlsx"), NOW)
 
 
 @pytest.fixture
@@ -64,20 +82,29 @@ def pending(ledger: Ledger) -> Ledger:
 # --- edits
 
 
-def test_an_edit_is_a_version_of_the_person_s_with_the_current_one_as_its_parent(ledger: Ledger) -> None:
-    made = candidates.edited(ledger, "pdf", MINE, NOW)
+def test_an_edit_is_a_version_of_the_person_s_with_the_current_one_as_its_parent(
+    ledger: Ledger,
+) -> None:
+    made = candidates.note_edit(ledger, "pdf", MINE)
 
     assert made is not None
     assert ("v0002", *MINE, "v0001", "user", "edited in place", "published", NOW) == made[:9]
     assert ("user", "office", "edit", BASE) == (
-        made.provenance.source_kind, made.provenance.plugin_id, made.provenance.merge_mode, made.provenance.upstream_skill_tree_hash)  # fmt: skip
+        made.provenance.source_kind,
+        made.provenance.plugin_id,
+        made.provenance.merge_mode,
+        made.provenance.upstream_skill_tree_hash,
+    )
     assert "v0002" == ledger.skills["pdf"].current
 
 
 def test_what_is_the_current_version_is_no_edit(ledger: Ledger) -> None:
-    before = ledger.mirror()
+    before = ledger.as_mirror()
 
-    assert (None, before) == (candidates.edited(ledger, "pdf", Tree(BASE), NOW), ledger.mirror())
+    assert (None, before) == (
+        candidates.note_edit(ledger, "pdf", TreeHashes(BASE)),
+        ledger.as_mirror(),
+    )
 
 
 # --- comparing
@@ -86,44 +113,90 @@ def test_what_is_the_current_version_is_no_edit(ledger: Ledger) -> None:
 @pytest.mark.parametrize(
     ("local", "upstream", "mode", "status", "waits"),
     [
-        (BASE, Seen("skills/pdf", Tree(BASE)), "unchanged", "synced", False),
-        (digest("mine"), Seen("skills/pdf", Tree(BASE)), "unchanged", "synced", False),
+        (BASE, ShippedSkill("skills/pdf", TreeHashes(BASE)), "unchanged", "synced", False),
+        (
+            digest("mine"),
+            ShippedSkill("skills/pdf", TreeHashes(BASE)),
+            "unchanged",
+            "synced",
+            False,
+        ),
         (digest("new"), seen(), "already_applied", "synced", False),
         (BASE, seen(), "fast_forward", "update_pending", True),
         (digest("mine"), seen(), "three_way", "update_pending", True),
         ("", seen(), "fast_forward", "update_pending", True),
     ],
 )
-def test_each_class_of_a_comparison_does_its_own(ledger: Ledger, local: str, upstream: Seen, mode: str, status: str, waits: bool) -> None:
+def test_each_class_of_a_comparison_does_its_own(
+    ledger: Ledger, local: str, upstream: ShippedSkill, mode: str, status: str, waits: bool
+) -> None:
     found = look(ledger, upstream, local)
 
     assert (mode, status, upstream.tree.digest) == (found, pdf(ledger).status, pdf(ledger).observed)
     assert [(ident(), "open")] * waits == queue(ledger)
-    assert (ident() if waits else "", "update_pending" if waits else "synced") == (pdf(ledger).pending, ledger.plugins["office"].status)
+    assert (ident() if waits else "", "update_pending" if waits else "synced") == (
+        pdf(ledger).pending,
+        ledger.plugins["office"].status,
+    )
     assert (upstream.tree.digest if mode == "already_applied" else BASE) == pdf(ledger).accepted
 
 
 def test_a_candidate_says_all_that_it_goes_by(ledger: Ledger) -> None:
-    candidates.edited(ledger, "pdf", MINE, NOW)
+    candidates.note_edit(ledger, "pdf", MINE)
 
     look(ledger, seen(path="skills/more/pdf"), MINE.digest)
 
     [one] = ledger.candidates.values()
     plugin = ledger.plugins["office"]
-    assert (ident(), "plugin_skill_update", "pdf", "three_way", "open", "it wants more", NOW, 10, 1.0) == (
-        one.id, one.kind, one.skill, one.merge_mode, one.status, one.reason, one.at, one.priority, one.confidence)  # fmt: skip
+    assert (
+        ident(),
+        "plugin_skill_update",
+        "pdf",
+        "three_way",
+        "open",
+        "it wants more",
+        NOW,
+        10,
+        1.0,
+    ) == (
+        one.id,
+        one.kind,
+        one.skill,
+        one.merge_mode,
+        one.status,
+        one.reason,
+        one.at,
+        one.priority,
+        one.confidence,
+    )
     assert one.evidence == (
-        "office", "1.0.0", "pdf", "three_way", BASE, digest("new"), "v0002", MINE.digest, digest("proposed"), digest("new content"),
-        "skills/more/pdf", plugin.commit, "caution", 40, ("network",), ("files",), ())  # fmt: skip
+        "office",
+        "1.0.0",
+        "pdf",
+        "three_way",
+        BASE,
+        digest("new"),
+        "v0002",
+        MINE.digest,
+        digest("proposed"),
+        digest("new content"),
+        "skills/more/pdf",
+        plugin.commit,
+        "caution",
+        40,
+        ("network",),
+        ("files",),
+        (),
+    )
     assert "skills/more/pdf" == pdf(ledger).path
 
 
 def test_the_same_comparison_again_changes_nothing(pending: Ledger) -> None:
-    before = pending.mirror()
+    before = pending.as_mirror()
 
     look(pending, seen(), at=LATER)
 
-    assert before == pending.mirror()
+    assert before == pending.as_mirror()
 
 
 def test_a_newer_version_supersedes_what_waits(pending: Ledger) -> None:
@@ -131,36 +204,58 @@ def test_a_newer_version_supersedes_what_waits(pending: Ledger) -> None:
 
     old = pending.candidates[ident()]
     assert [(ident(), "superseded"), (ident("newer"), "open")] == queue(pending)
-    assert (ident("newer"), LATER, ident("newer")) == (old.replaced_by, old.decided_at, pdf(pending).pending)
+    assert (ident("newer"), LATER, ident("newer")) == (
+        old.replaced_by,
+        old.decided_at,
+        pdf(pending).pending,
+    )
 
 
 def test_what_waits_is_withdrawn_when_its_source_goes_back(pending: Ledger) -> None:
-    look(pending, Seen("skills/pdf", Tree(BASE)))
+    look(pending, ShippedSkill("skills/pdf", TreeHashes(BASE)))
 
-    assert ([(ident(), "superseded")], "synced", "") == (queue(pending), pdf(pending).status, pdf(pending).pending)
+    assert ([(ident(), "superseded")], "synced", "") == (
+        queue(pending),
+        pdf(pending).status,
+        pdf(pending).pending,
+    )
 
 
-def test_a_version_that_was_superseded_waits_again_when_its_source_goes_back_to_it(pending: Ledger) -> None:
+def test_a_version_that_was_superseded_waits_again_when_its_source_goes_back_to_it(
+    pending: Ledger,
+) -> None:
     look(pending, seen("newer"))
 
     look(pending, seen(), at=LATER)
 
     again = pending.candidates[ident()]
-    assert ([(ident(), "open"), (ident("newer"), "superseded")], LATER, "") == (queue(pending), again.at, again.replaced_by)
+    assert ([(ident(), "open"), (ident("newer"), "superseded")], LATER, "") == (
+        queue(pending),
+        again.at,
+        again.replaced_by,
+    )
 
 
 def test_what_moved_under_a_candidate_makes_it_anew_with_its_desk(pending: Ledger) -> None:
-    pending.candidate(pending.candidates[ident()]._replace(status="accepted", desk="pdf-1", desk_on=BASE))
+    pending.put_candidate(
+        pending.candidates[ident()]._replace(status="accepted", desk="pdf-1", desk_on=BASE)
+    )
 
     mode = look(pending, seen(), MINE.digest, at=LATER)
 
     again = pending.candidates[ident()]
     assert ("three_way", "open", MINE.digest, NOW, "pdf-1", BASE) == (
-        mode, again.status, again.evidence.local_tree_hash, again.at, again.desk, again.desk_on)  # fmt: skip
+        mode,
+        again.status,
+        again.evidence.local_tree_hash,
+        again.at,
+        again.desk,
+        again.desk_on,
+    )
 
 
 def test_a_yes_stands_while_nothing_moves(pending: Ledger) -> None:
-    pending.candidate(pending.candidates[ident()]._replace(status="accepted"))
+    pending.put_candidate(pending.candidates[ident()]._replace(status="accepted"))
 
     look(pending, seen())
 
@@ -168,18 +263,21 @@ def test_a_yes_stands_while_nothing_moves(pending: Ledger) -> None:
 
 
 def test_what_was_turned_down_is_not_proposed_again_and_a_newer_one_is(pending: Ledger) -> None:
-    candidates.rejected(pending, ident(), "not now", NOW)
+    candidates.note_rejected(pending, ident(), "not now")
 
     look(pending, seen())
     declined = pdf(pending).status, pending.plugins["office"].status, queue(pending)
     look(pending, seen("newer"))
 
     assert ("declined", "synced", [(ident(), "rejected")]) == declined
-    assert ("update_pending", [(ident(), "rejected"), (ident("newer"), "open")]) == (pdf(pending).status, queue(pending))
+    assert ("update_pending", [(ident(), "rejected"), (ident("newer"), "open")]) == (
+        pdf(pending).status,
+        queue(pending),
+    )
 
 
 def test_what_waits_and_is_in_place_already_is_published(pending: Ledger) -> None:
-    made = candidates.edited(pending, "pdf", seen().tree, NOW)
+    made = candidates.note_edit(pending, "pdf", seen().tree)
     assert made is not None
 
     look(pending, seen(), digest("new"), at=LATER)
@@ -192,78 +290,115 @@ def test_what_waits_and_is_in_place_already_is_published(pending: Ledger) -> Non
 def test_another_one_that_waits_is_superseded_by_what_is_in_place(pending: Ledger) -> None:
     look(pending, seen("newer"), digest("newer"))
 
-    assert ([(ident(), "superseded")], digest("newer"), "synced") == (queue(pending), pdf(pending).accepted, pdf(pending).status)
+    assert ([(ident(), "superseded")], digest("newer"), "synced") == (
+        queue(pending),
+        pdf(pending).accepted,
+        pdf(pending).status,
+    )
 
 
 # --- added and removed
 
 
 def test_a_skill_that_is_new_waits_and_is_nobody_s_yet(ledger: Ledger) -> None:
-    candidates.added(ledger, "office", "pptx", seen("pptx", "skills/pptx"), WHY, NOW)
-    moves.settled(ledger, "office")
+    candidates.propose_added(ledger, "office", "pptx", seen("pptx", "skills/pptx"), WHY)
+    ledger.settle_status("office")
 
     name = ident("pptx", "plugin_skill_added", "pptx")
-    assert ("pptx", "skills/pptx", "", digest("pptx"), "", "new", name) == moves.bound(ledger, "office", "pptx")
-    assert ([(name, "open")], "update_pending", False) == (queue(ledger), ledger.plugins["office"].status, "pptx" in ledger.skills)
+    assert ("pptx", "skills/pptx", "", digest("pptx"), "", "new", name) == ledger.binding_of(
+        "office", "pptx"
+    )
+    assert ([(name, "open")], "update_pending", False) == (
+        queue(ledger),
+        ledger.plugins["office"].status,
+        "pptx" in ledger.skills,
+    )
 
 
-def test_a_new_skill_that_changes_before_anybody_looked_is_superseded_by_itself(ledger: Ledger) -> None:
+def test_a_new_skill_that_changes_before_anybody_looked_is_superseded_by_itself(
+    ledger: Ledger,
+) -> None:
     for text in ("one", "one", "two"):
-        candidates.added(ledger, "office", "pptx", seen(text), WHY, NOW)
+        candidates.propose_added(ledger, "office", "pptx", seen(text), WHY)
 
     first, second = (ident(text, "plugin_skill_added", "pptx") for text in ("one", "two"))
-    assert ([(first, "superseded"), (second, "open")], second) == (queue(ledger), moves.bound(ledger, "office", "pptx").pending)
+    assert ([(first, "superseded"), (second, "open")], second) == (
+        queue(ledger),
+        ledger.binding_of("office", "pptx").pending,
+    )
 
 
 def test_a_new_skill_that_is_turned_down_stays_away_until_it_changes(ledger: Ledger) -> None:
-    candidates.added(ledger, "office", "pptx", seen("one"), WHY, NOW)
-    candidates.rejected(ledger, ident("one", "plugin_skill_added", "pptx"), "", NOW)
+    candidates.propose_added(ledger, "office", "pptx", seen("one"), WHY)
+    candidates.note_rejected(ledger, ident("one", "plugin_skill_added", "pptx"), "")
 
-    candidates.added(ledger, "office", "pptx", seen("one"), WHY, NOW)
-    status = moves.bound(ledger, "office", "pptx").status
-    candidates.added(ledger, "office", "pptx", seen("two"), WHY, NOW)
+    candidates.propose_added(ledger, "office", "pptx", seen("one"), WHY)
+    status = ledger.binding_of("office", "pptx").status
+    candidates.propose_added(ledger, "office", "pptx", seen("two"), WHY)
 
-    assert ("declined", "new") == (status, moves.bound(ledger, "office", "pptx").status)
+    assert ("declined", "new") == (
+        status,
+        ledger.binding_of("office", "pptx").status,
+    )
 
 
 def test_a_new_skill_that_is_gone_again_is_forgotten(ledger: Ledger) -> None:
-    candidates.added(ledger, "office", "pptx", seen("one"), WHY, NOW)
+    candidates.propose_added(ledger, "office", "pptx", seen("one"), WHY)
 
-    candidates.removed(ledger, "office", "pptx", "", LATER)
+    ledger.at = LATER
+    candidates.propose_removed(ledger, "office", "pptx", "")
 
-    assert (["superseded"], None) == ([one.status for one in ledger.candidates.values()], ledger.plugins["office"].binding("pptx"))
+    assert (["superseded"], None) == (
+        [one.status for one in ledger.candidates.values()],
+        ledger.plugins["office"].binding("pptx"),
+    )
 
 
-def test_a_skill_that_is_no_longer_shipped_waits_for_a_decision_and_supersedes_its_update(pending: Ledger) -> None:
-    candidates.removed(pending, "office", "pdf", BASE, LATER)
-    candidates.removed(pending, "office", "pdf", BASE, LATER)
-    moves.settled(pending, "office")
+def test_a_skill_that_is_no_longer_shipped_waits_for_a_decision_and_supersedes_its_update(
+    pending: Ledger,
+) -> None:
+    pending.at = LATER
+    candidates.propose_removed(pending, "office", "pdf", BASE)
+    candidates.propose_removed(pending, "office", "pdf", BASE)
+    pending.settle_status("office")
 
     name = candidates.ident_of("plugin_skill_removed", "office", "pdf", BASE)
     assert [(ident(), "superseded"), (name, "open")] == queue(pending)
     assert ("removed", name, "update_pending", "active") == (
-        pdf(pending).status, pdf(pending).pending, pending.plugins["office"].status, pending.skills["pdf"].status)  # fmt: skip
+        pdf(pending).status,
+        pdf(pending).pending,
+        pending.plugins["office"].status,
+        pending.skills["pdf"].status,
+    )
 
 
 def test_a_skill_that_was_kept_is_not_asked_about_again(ledger: Ledger) -> None:
-    candidates.removed(ledger, "office", "pdf", BASE, NOW)
+    candidates.propose_removed(ledger, "office", "pdf", BASE)
     name = pdf(ledger).pending
-    candidates.rejected(ledger, name, "I need it", NOW)
+    candidates.note_rejected(ledger, name, "I need it")
 
-    candidates.removed(ledger, "office", "pdf", BASE, LATER)
+    ledger.at = LATER
+    candidates.propose_removed(ledger, "office", "pdf", BASE)
     kept = pdf(ledger).status
-    ledger.binding("office", pdf(ledger)._replace(status="synced"))  # as when its plugin was disabled, and came back
-    candidates.removed(ledger, "office", "pdf", BASE, LATER)
+    ledger.put_binding(
+        "office", pdf(ledger)._replace(status="synced")
+    )  # as when its plugin was disabled, and came back
+    ledger.at = LATER
+    candidates.propose_removed(ledger, "office", "pdf", BASE)
 
     assert ("kept", "kept", [(name, "rejected")]) == (kept, pdf(ledger).status, queue(ledger))
 
 
 def test_a_skill_that_is_shipped_again_is_synced_again(ledger: Ledger) -> None:
-    candidates.removed(ledger, "office", "pdf", BASE, NOW)
+    candidates.propose_removed(ledger, "office", "pdf", BASE)
 
-    look(ledger, Seen("skills/pdf", Tree(BASE)))
+    look(ledger, ShippedSkill("skills/pdf", TreeHashes(BASE)))
 
-    assert ("synced", "", ["superseded"]) == (pdf(ledger).status, pdf(ledger).pending, [one.status for one in ledger.candidates.values()])
+    assert ("synced", "", ["superseded"]) == (
+        pdf(ledger).status,
+        pdf(ledger).pending,
+        [one.status for one in ledger.candidates.values()],
+    )
 
 
 # --- a lost acknowledgement
@@ -272,10 +407,10 @@ def test_a_skill_that_is_shipped_again_is_synced_again(ledger: Ledger) -> None:
 def lost(ledger: Ledger, **fields: Any) -> bool:
     """Publish what waits, lose the acknowledgement, and take it up again."""
     before = pdf(ledger)
-    candidates.published(ledger, ident(), seen().tree, "", NOW)
-    ledger.binding("office", before)
-    ledger.candidate(ledger.candidates[ident()]._replace(**fields))
-    return candidates.reconciled(ledger, "office", "pdf")
+    candidates.note_published(ledger, ident(), seen().tree, "")
+    ledger.put_binding("office", before)
+    ledger.put_candidate(ledger.candidates[ident()]._replace(**fields))
+    return candidates.reconcile(ledger, "office", "pdf")
 
 
 def test_an_acknowledgement_that_was_lost_is_taken_up(pending: Ledger) -> None:
@@ -283,14 +418,25 @@ def test_an_acknowledgement_that_was_lost_is_taken_up(pending: Ledger) -> None:
     assert (digest("new"), digest("new"), "v0002", "synced", "") == pdf(pending)[2:]
 
 
-@pytest.mark.parametrize("fields", [{"status": "open"}, {"status": "accepted"}, {"version": ""}, {"version": "v0009"}, {"version": "v0001"}])
-def test_nothing_is_taken_up_that_was_not_published_as_this_very_version(pending: Ledger, fields: dict[str, str]) -> None:
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"status": "open"},
+        {"status": "accepted"},
+        {"version": ""},
+        {"version": "v0009"},
+        {"version": "v0001"},
+    ],
+)
+def test_nothing_is_taken_up_that_was_not_published_as_this_very_version(
+    pending: Ledger, fields: dict[str, str]
+) -> None:
     assert not lost(pending, **fields)
     assert (BASE, "update_pending") == (pdf(pending).accepted, pdf(pending).status)
 
 
 def test_nothing_is_taken_up_of_a_version_that_is_no_longer_upstream_s(pending: Ledger) -> None:
-    pending.binding("office", pdf(pending)._replace(observed=digest("newer")))
+    pending.put_binding("office", pdf(pending)._replace(observed=digest("newer")))
 
     assert not lost(pending)
 
@@ -313,12 +459,14 @@ def test_nothing_is_taken_up_of_a_version_that_is_no_longer_upstream_s(pending: 
         ({"evidence": Evidence("other"), "status": "rejected"}, False),
     ],
 )
-def test_a_candidate_that_is_about_nothing_here_is_refused(pending: Ledger, fields: dict[str, Any], fits: bool) -> None:
-    candidates.added(pending, "office", "pptx", seen("pptx"), WHY, NOW)
+def test_a_candidate_that_is_about_nothing_here_is_refused(
+    pending: Ledger, fields: dict[str, Any], fits: bool
+) -> None:
+    candidates.propose_added(pending, "office", "pptx", seen("pptx"), WHY)
     one = pending.candidates[ident()]._replace(**fields)
 
     try:
-        candidates.sure(pending, one)
+        candidates.check_candidate(pending, one)
         found = ""
     except IntegrityError as error:
         found = error.code
@@ -327,7 +475,7 @@ def test_a_candidate_that_is_about_nothing_here_is_refused(pending: Ledger, fiel
 
 
 def test_what_was_noted_as_another_kind_is_noted_anew(pending: Ledger) -> None:
-    pending.candidate(pending.candidates[ident()]._replace(kind="skill_draft"))
+    pending.put_candidate(pending.candidates[ident()]._replace(kind="skill_draft"))
 
     look(pending, seen())
 
@@ -335,41 +483,70 @@ def test_what_was_noted_as_another_kind_is_noted_anew(pending: Ledger) -> None:
 
 
 def test_a_yes_is_noted_with_what_it_is_about(pending: Ledger) -> None:
-    candidates.accepted(pending, ident(), digest("settled"), LATER)
+    pending.at = LATER
+    candidates.note_accepted(pending, ident(), digest("settled"))
 
     one = pending.candidates[ident()]
-    assert ("accepted", digest("settled"), LATER, "v0001") == (one.status, one.evidence.proposed_tree_hash, one.decided_at, pending.skills["pdf"].current)
+    assert ("accepted", digest("settled"), LATER, "v0001") == (
+        one.status,
+        one.evidence.proposed_tree_hash,
+        one.decided_at,
+        pending.skills["pdf"].current,
+    )
 
 
 @pytest.mark.parametrize(("tree", "author"), [(seen().tree, "plugin:office"), (MINE, "user")])
-def test_what_is_published_is_a_version_with_the_update_s_provenance(pending: Ledger, tree: Tree, author: str) -> None:
-    made = candidates.published(pending, ident(), tree, "looks good", LATER)
+def test_what_is_published_is_a_version_with_the_update_s_provenance(
+    pending: Ledger, tree: TreeHashes, author: str
+) -> None:
+    pending.at = LATER
+    made = candidates.note_published(pending, ident(), tree, "looks good")
 
     one = pending.candidates[ident()]
     assert ("v0002", *tree, "v0001", author, "looks good", "published", LATER) == made[:9]
-    assert Provenance("plugin", "office", "1.0.0", "skills/pdf", digest("new content"), digest("new"), "fast_forward") == made.provenance
+    assert (
+        VersionProvenance(
+            "plugin",
+            "office",
+            "1.0.0",
+            "skills/pdf",
+            digest("new content"),
+            digest("new"),
+            "fast_forward",
+        )
+        == made.provenance
+    )
     assert ("published", "v0002", "looks good") == (one.status, one.version, one.reason)
     assert (digest("new"), digest("new"), "v0002", "synced", "") == pdf(pending)[2:]
 
 
 def test_a_yes_to_one_skill_does_not_mark_its_siblings(pending: Ledger) -> None:
-    candidates.compared(pending, "office", "docx", seen("other"), "", WHY, NOW)
+    candidates.note_compared(pending, "office", "docx", seen("other"), "", WHY)
 
-    candidates.published(pending, ident(), seen().tree, "", LATER)
+    pending.at = LATER
+    candidates.note_published(pending, ident(), seen().tree, "")
 
-    assert ("update_pending", "update_pending") == (moves.bound(pending, "office", "docx").status, pending.plugins["office"].status)
+    assert ("update_pending", "update_pending") == (
+        pending.binding_of("office", "docx").status,
+        pending.plugins["office"].status,
+    )
 
 
 def test_an_acknowledgement_of_an_older_candidate_leaves_what_waits(pending: Ledger) -> None:
     look(pending, seen("newer"))
 
-    candidates.published(pending, ident(), seen().tree, "", LATER)
+    pending.at = LATER
+    candidates.note_published(pending, ident(), seen().tree, "")
 
-    assert (digest("new"), "update_pending", ident("newer")) == (pdf(pending).accepted, pdf(pending).status, pdf(pending).pending)
+    assert (digest("new"), "update_pending", ident("newer")) == (
+        pdf(pending).accepted,
+        pdf(pending).status,
+        pdf(pending).pending,
+    )
 
 
 def with_version(ledger: Ledger, **fields: Any) -> None:
-    ledger.version("pdf", a_version(2)._replace(**fields))
+    ledger.add_version("pdf", a_version(2)._replace(**fields))
 
 
 @pytest.mark.parametrize(
@@ -383,29 +560,37 @@ def with_version(ledger: Ledger, **fields: Any) -> None:
 def test_an_acknowledgement_names_an_update_a_version_and_its_provenance(
     pending: Ledger, which: str, version: str, error: type[MetierError], message: str
 ) -> None:
-    with_version(pending, provenance=Provenance())
+    with_version(pending, provenance=VersionProvenance())
 
     with pytest.raises(error) as refused:
-        candidates.acknowledged(pending, which or ident(), version, "", NOW)
+        candidates.note_acknowledged(pending, which or ident(), version, "")
 
     assert (message, "open") == (refused.value.message, pending.candidates[ident()].status)
 
 
-@pytest.mark.parametrize("where", [Provenance("plugin", "other", upstream_skill_tree_hash=digest("new")), Provenance("plugin", "office")])
-def test_provenance_of_another_plugin_or_without_a_tree_is_none(pending: Ledger, where: Provenance) -> None:
+@pytest.mark.parametrize(
+    "where",
+    [
+        VersionProvenance("plugin", "other", upstream_skill_tree_hash=digest("new")),
+        VersionProvenance("plugin", "office"),
+    ],
+)
+def test_provenance_of_another_plugin_or_without_a_tree_is_none(
+    pending: Ledger, where: VersionProvenance
+) -> None:
     with_version(pending, provenance=where)
 
     with pytest.raises(IntegrityError) as refused:
-        candidates.acknowledged(pending, ident(), "v0002", "", NOW)
+        candidates.note_acknowledged(pending, ident(), "v0002", "")
 
     assert "Plugin publish acknowledgement is missing provenance" == refused.value.message
 
 
 def test_a_removal_is_not_acknowledged_as_a_version(ledger: Ledger) -> None:
-    candidates.removed(ledger, "office", "pdf", BASE, NOW)
+    candidates.propose_removed(ledger, "office", "pdf", BASE)
 
     with pytest.raises(NotFoundError):
-        candidates.acknowledged(ledger, pdf(ledger).pending, "v0001", "", NOW)
+        candidates.note_acknowledged(ledger, pdf(ledger).pending, "v0001", "")
 
     assert "removed" == pdf(ledger).status
 
@@ -414,54 +599,88 @@ def test_a_removal_is_not_acknowledged_as_a_version(ledger: Ledger) -> None:
 def test_a_no_leaves_the_skill_as_it_is(pending: Ledger, reason: str, expected: str) -> None:
     before = pending.skills["pdf"]
 
-    candidates.rejected(pending, ident(), reason, LATER)
+    pending.at = LATER
+    candidates.note_rejected(pending, ident(), reason)
 
     one = pending.candidates[ident()]
-    assert ("rejected", expected, LATER, before) == (one.status, one.reason, one.decided_at, pending.skills["pdf"])
+    assert ("rejected", expected, LATER, before) == (
+        one.status,
+        one.reason,
+        one.decided_at,
+        pending.skills["pdf"],
+    )
     assert (BASE, digest("new"), "declined", "", "synced") == (
-        pdf(pending).accepted, pdf(pending).observed, pdf(pending).status, pdf(pending).pending, pending.plugins["office"].status)  # fmt: skip
+        pdf(pending).accepted,
+        pdf(pending).observed,
+        pdf(pending).status,
+        pdf(pending).pending,
+        pending.plugins["office"].status,
+    )
 
 
-def test_a_no_to_what_no_longer_waits_for_its_skill_changes_only_the_candidate(pending: Ledger) -> None:
-    old: Candidate = pending.candidates[ident()]
+def test_a_no_to_what_no_longer_waits_for_its_skill_changes_only_the_candidate(
+    pending: Ledger,
+) -> None:
+    old: ReviewCandidate = pending.candidates[ident()]
     look(pending, seen("newer"))
-    pending.candidate(old)
+    pending.put_candidate(old)
 
-    candidates.rejected(pending, ident(), "", LATER)
+    pending.at = LATER
+    candidates.note_rejected(pending, ident(), "")
 
     assert (ident("newer"), "update_pending") == (pdf(pending).pending, pdf(pending).status)
 
 
 def test_a_skill_that_is_let_go_keeps_its_versions_and_frees_its_name(ledger: Ledger) -> None:
-    candidates.removed(ledger, "office", "pdf", BASE, NOW)
+    candidates.propose_removed(ledger, "office", "pdf", BASE)
     name = pdf(ledger).pending
 
-    candidates.retired(ledger, name, "not needed", LATER)
+    ledger.at = LATER
+    candidates.note_retired(ledger, name, "not needed")
 
     skill, one = ledger.skills["pdf"], ledger.candidates[name]
-    assert ("user", "disabled", "plugin_removed:office", 1) == (skill.owner, skill.status, skill.why, len(skill.versions))
-    assert ("published", "not needed", "v0001", []) == (one.status, one.reason, one.version, moves.rivals(ledger, "other", "pdf"))
-    assert (None, "synced") == (ledger.plugins["office"].binding("pdf"), ledger.plugins["office"].status)
+    assert ("user", "disabled", "plugin_removed:office", 1) == (
+        skill.owner,
+        skill.status,
+        skill.why,
+        len(skill.versions),
+    )
+    assert ("published", "not needed", "v0001", []) == (
+        one.status,
+        one.reason,
+        one.version,
+        ledger.rivals("other", "pdf"),
+    )
+    assert (None, "synced") == (
+        ledger.plugins["office"].binding("pdf"),
+        ledger.plugins["office"].status,
+    )
 
 
 @pytest.mark.parametrize(
     ("kind", "expected"),
-    [("plugin_skill_update", "plugin-update:a@b:pdf:0123456789ab"), ("plugin_skill_added", "plugin-add:a@b:pdf:0123456789ab"),
-     ("plugin_skill_removed", "plugin-remove:a@b:pdf:0123456789ab")],
-)  # fmt: skip
+    [
+        ("plugin_skill_update", "plugin-update:a@b:pdf:0123456789ab"),
+        ("plugin_skill_added", "plugin-add:a@b:pdf:0123456789ab"),
+        ("plugin_skill_removed", "plugin-remove:a@b:pdf:0123456789ab"),
+    ],
+)
 def test_the_same_change_always_has_the_same_id(kind: Any, expected: str) -> None:
     assert expected == candidates.ident_of(kind, "a@b", "pdf", "sha256:0123456789abcdef")
 
 
 def test_two_trees_whose_hashes_begin_alike_are_two_candidates() -> None:
-    ledger = Ledger(a_mirror())
+    ledger = Ledger(a_mirror(), NOW)
     first = seen()
     alike = f"{first.tree.digest[:19]}{'0' * 52}"
     look(ledger, first)
 
-    candidates.rejected(ledger, ident(), "no", NOW)
+    candidates.note_rejected(ledger, ident(), "no")
     look(ledger, first._replace(tree=first.tree._replace(digest=alike)), at=LATER)
 
     other = f"plugin-update:office:pdf:{alike.removeprefix('sha256:')}"
-    assert ("rejected", "open") == (ledger.candidates[ident()].status, ledger.candidates[other].status)
-    assert other == moves.bound(ledger, "office", "pdf").pending
+    assert ("rejected", "open") == (
+        ledger.candidates[ident()].status,
+        ledger.candidates[other].status,
+    )
+    assert other == ledger.binding_of("office", "pdf").pending

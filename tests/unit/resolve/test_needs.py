@@ -8,28 +8,69 @@ import pytest
 from fakes.machine import FakeMachine
 
 from metier.model import Entry, Gates, Needs, Root
-from metier.resolve.needs import help_of, helps_with, lacks, missing_of, missing_servers, never_given, readiness_of
-from metier.resolve.policy import Policy, World
+from metier.resolve.model import ResolvePolicy, World
+from metier.resolve.needs import (
+    help_of,
+    helps_with,
+    lacks,
+    missing_of,
+    missing_servers,
+    never_given,
+    readiness_of,
+)
 from metier.resolve.resolver import resolve
-from metier.settings import Settings
+from metier.settings.merge import Settings
 
 if TYPE_CHECKING:
     from metier.model import Card
 
-FULL = Needs(("KEY",), ("token.json",), ("rg",), ("browser",), "", ("requests",), ("docs|mcp__stdio__docs",), ("other",))
+FULL = Needs(
+    ("KEY",),
+    ("token.json",),
+    ("rg",),
+    ("browser",),
+    "",
+    ("requests",),
+    ("docs|mcp__stdio__docs",),
+    ("other",),
+)
 
 
-def entry(name: str, *skills: str, needs: Needs | None = None, folder: str = "", gates: Gates | None = None) -> Entry:
+def entry(
+    name: str,
+    *skills: str,
+    needs: Needs | None = None,
+    folder: str = "",
+    gates: Gates | None = None,
+) -> Entry:
     wanted = needs or (Needs(skills=skills) if skills else None)
-    return Entry("skill-md", f"/{folder or name}", "SKILL.md", "", name, "What.", "", "", 1, 1, gates, wanted, ())
+    return Entry(
+        "skill-md",
+        f"/{folder or name}",
+        "SKILL.md",
+        "",
+        name,
+        "What.",
+        "",
+        "",
+        1,
+        1,
+        gates,
+        wanted,
+        (),
+    )
 
 
 PLAIN = Settings()
 
 
-def resolved(*entries: Entry, settings: Settings = PLAIN, machine: FakeMachine | None = None) -> dict[str, Card]:
-    found = [(Root(f"/{place}", "external", "", "--root"), [one]) for place, one in enumerate(entries)]
-    cards = resolve(found, Policy(settings, World("linux")), machine or FakeMachine())
+def resolved(
+    *entries: Entry, settings: Settings = PLAIN, machine: FakeMachine | None = None
+) -> dict[str, Card]:
+    found = [
+        (Root(f"/{place}", "external", "", "--root"), [one]) for place, one in enumerate(entries)
+    ]
+    cards = resolve(found, ResolvePolicy(settings, World("linux")), machine or FakeMachine())
     return {card.path: card for card in cards}
 
 
@@ -39,9 +80,13 @@ def test_everything_that_is_not_there_is_missing_by_its_kind() -> None:
     missing = missing_of(FULL, FakeMachine(), settings, frozenset())
 
     assert {
-        "env": ["KEY"], "files": ["token.json"], "commands": ["rg"], "tools": ["browser", "docs"], "packages": ["requests"],
+        "env": ["KEY"],
+        "files": ["token.json"],
+        "commands": ["rg"],
+        "tools": ["browser", "docs"],
+        "packages": ["requests"],
         "skills": ["other"],
-    } == missing  # fmt: skip
+    } == missing
 
 
 def test_nothing_is_missing_where_everything_is_there() -> None:
@@ -54,13 +99,17 @@ def test_nothing_is_missing_where_everything_is_there() -> None:
 
 
 def test_what_is_not_known_is_not_missing() -> None:
-    missing = missing_of(FULL, FakeMachine(["KEY"], ["rg"], ["token.json"], ["requests"]), Settings())
+    missing = missing_of(
+        FULL, FakeMachine(["KEY"], ["rg"], ["token.json"], ["requests"]), Settings()
+    )
 
     assert not any(missing.values())
 
 
 def test_packages_and_skills_are_listed_only_for_a_skill_that_needs_some() -> None:
-    assert ["env", "files", "commands", "tools"] == list(missing_of(Needs(env=("KEY",)), FakeMachine(), Settings()))
+    assert ["env", "files", "commands", "tools"] == list(
+        missing_of(Needs(env=("KEY",)), FakeMachine(), Settings())
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,7 +121,9 @@ def test_packages_and_skills_are_listed_only_for_a_skill_that_needs_some() -> No
         (("data_for_seo", "mcp__stdio__docs"), ["DataForSEO"]),
     ],
 )
-def test_servers_are_known_by_name_or_identity(present: tuple[str, ...] | None, missing: list[str]) -> None:  # CX-50
+def test_servers_are_known_by_name_or_identity(
+    present: tuple[str, ...] | None, missing: list[str]
+) -> None:  # CX-50
     assert missing == missing_servers(("DataForSEO", "docs|mcp__stdio__docs"), present)
 
 
@@ -80,14 +131,27 @@ def test_servers_are_known_by_name_or_identity(present: tuple[str, ...] | None, 
     ("missing", "systems", "platform", "expected"),
     [
         ({"env": []}, (), "linux", ("available", "")),
-        ({"env": ["A", "B"], "commands": ["rg"]}, (), "linux", ("setup_needed", "needs env A, B; commands rg")),
-        ({"env": ["A"]}, ("macos",), "linux", ("unsupported", "it says that it is for macos, and this is linux")),
+        (
+            {"env": ["A", "B"], "commands": ["rg"]},
+            (),
+            "linux",
+            ("setup_needed", "needs env A, B; commands rg"),
+        ),
+        (
+            {"env": ["A"]},
+            ("macos",),
+            "linux",
+            ("unsupported", "it says that it is for macos, and this is linux"),
+        ),
         ({"env": []}, ("macos",), "darwin", ("available", "")),
         ({"env": []}, ("linux",), "android", ("available", "")),
     ],
 )
 def test_readiness_follows_from_what_is_missing(
-    missing: dict[str, list[str]], systems: tuple[str, ...], platform: str, expected: tuple[str, str]
+    missing: dict[str, list[str]],
+    systems: tuple[str, ...],
+    platform: str,
+    expected: tuple[str, str],
 ) -> None:
     assert expected == readiness_of(missing, systems, platform)
 
@@ -101,16 +165,25 @@ class Refusing(FakeMachine):
 
 
 def test_what_is_never_given_is_told_as_such_with_the_reason() -> None:  # HE-20
-    (card,) = resolved(entry("one", needs=Needs(env=("HOST_KEY", "OWN_KEY"), commands=("rg",))), machine=Refusing()).values()
+    (card,) = resolved(
+        entry("one", needs=Needs(env=("HOST_KEY", "OWN_KEY"), commands=("rg",))), machine=Refusing()
+    ).values()
 
-    assert ("needs env OWN_KEY; env HOST_KEY, which is never given (it is the host's); commands rg",) == card.reasons
+    assert (
+        "needs env OWN_KEY; env HOST_KEY, which is never given (it is the host's); commands rg",
+    ) == card.reasons
     assert {"HOST_KEY": "it is the host's"} == never_given(["HOST_KEY", "OWN_KEY"], Refusing())
     assert {} == never_given(["HOST_KEY"], FakeMachine())
 
 
 @pytest.mark.parametrize(
     ("missing", "helps"),
-    [({"env": ["HOST_KEY"]}, False), ({"env": ["HOST_KEY", "OWN_KEY"]}, True), ({"env": ["HOST_KEY"], "commands": ["rg"]}, True), ({"env": []}, False)],
+    [
+        ({"env": ["HOST_KEY"]}, False),
+        ({"env": ["HOST_KEY", "OWN_KEY"]}, True),
+        ({"env": ["HOST_KEY"], "commands": ["rg"]}, True),
+        ({"env": []}, False),
+    ],
 )
 def test_nobody_can_give_what_is_never_given(missing: dict[str, list[str]], helps: bool) -> None:
     assert helps == helps_with(missing, {"HOST_KEY": "why"})
@@ -130,7 +203,10 @@ def test_a_skill_needs_others_that_can_be_used() -> None:
     cards = resolved(entry("one", "two"), entry("two"), entry("three", "absent", "two"))
 
     assert ("available", ()) == (cards["/one"].readiness, cards["/one"].reasons)
-    assert ("setup_needed", ("needs skills absent",)) == (cards["/three"].readiness, cards["/three"].reasons)
+    assert ("setup_needed", ("needs skills absent",)) == (
+        cards["/three"].readiness,
+        cards["/three"].reasons,
+    )
     assert "visible" == cards["/three"].state
 
 
@@ -144,13 +220,20 @@ def test_a_skill_needs_others_that_can_be_used() -> None:
         (entry("Two"), "available"),
     ],
 )
-def test_a_skill_that_is_there_but_cannot_be_used_counts_as_missing(other: Entry, readiness: str) -> None:
+def test_a_skill_that_is_there_but_cannot_be_used_counts_as_missing(
+    other: Entry, readiness: str
+) -> None:
     assert readiness == resolved(entry("one", "two"), other)["/one"].readiness
 
 
 def test_two_that_need_each_other_are_fine() -> None:
     for hide in (False, True):
-        cards = resolved(entry("one", "two"), entry("two", "one"), entry("self", "self"), settings=Settings(hide_unready=hide))
+        cards = resolved(
+            entry("one", "two"),
+            entry("two", "one"),
+            entry("self", "self"),
+            settings=Settings(hide_unready=hide),
+        )
 
         assert {"available"} == {card.readiness for card in cards.values()}
 
@@ -170,7 +253,9 @@ def test_where_the_unready_are_hidden_a_lack_spreads_and_copies_step_in() -> Non
 
     assert {"hidden"} == {card.state for card in hidden.values()}
     assert {"unready"} == {card.held for card in hidden.values()}
-    assert ("visible", "visible", "hidden", "visible") == tuple(helped[path].state for path in ("/a", "/b", "/c", "/another"))
+    assert ("visible", "visible", "hidden", "visible") == tuple(
+        helped[path].state for path in ("/a", "/b", "/c", "/another")
+    )
 
 
 def test_without_hiding_a_lack_does_not_spread() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metier.scan.concepts import MAX_SENTENCE, sentences
+from metier.scan.languages.sentences import MAX_SENTENCE_WORDS, sentences
 
 
 def concepts(text: str) -> list[set[str]]:
@@ -15,8 +15,8 @@ def concepts(text: str) -> list[set[str]]:
     ("text", "concept"),
     [
         ("Ignore it", "override"),
-        ("ignoring it", "override"),
-        ("It was disregarded", "override"),
+        ("sending it", "send"),
+        ("It was collected", "collect"),
         ("the previous one", "prior"),
         ("the system prompt", "prompt"),
         ("its api keys", "secret"),
@@ -29,7 +29,7 @@ def concepts(text: str) -> list[set[str]]:
         ("stopped by nobody, it was logged", "log"),
         ("CLAUDE.md", "memory"),
     ],
-)  # fmt: skip
+)
 def test_a_concept_is_known_by_its_words_forms_phrases_and_paths(text: str, concept: str) -> None:
     assert concept in set().union(*concepts(text))
 
@@ -46,7 +46,9 @@ def test_a_concept_is_known_by_its_words_forms_phrases_and_paths(text: str, conc
         "Ignore it ``` the previous one",
     ],
 )
-def test_a_sentence_ends_at_its_stop_a_blank_line_a_list_item_a_heading_and_a_fence(text: str) -> None:
+def test_a_sentence_ends_at_its_stop_a_blank_line_a_list_item_a_heading_and_a_fence(
+    text: str,
+) -> None:
     assert [{"override"}, {"prior"}] == concepts(text)
 
 
@@ -59,9 +61,9 @@ def test_a_dot_inside_a_word_ends_no_sentence() -> None:
 
 
 def test_a_sentence_without_an_end_is_cut() -> None:
-    found = sentences("ignore " * (3 * MAX_SENTENCE))
+    found = sentences("ignore " * (3 * MAX_SENTENCE_WORDS))
 
-    assert [MAX_SENTENCE] * 3 == [sentence.words for sentence in found]
+    assert [MAX_SENTENCE_WORDS] * 3 == [sentence.words for sentence in found]
 
 
 def test_a_sentence_without_concepts_is_left_out() -> None:
@@ -71,12 +73,34 @@ def test_a_sentence_without_concepts_is_left_out() -> None:
 def test_places_are_those_of_the_words() -> None:
     text = "First: please ignore the system prompt of it."
 
-    (sentence,) = [one for one in sentences(text) if any(mention.concept == "prompt" for mention in one.mentions)]
+    (sentence,) = [
+        one
+        for one in sentences(text)
+        if any(mention.concept == "prompt" for mention in one.mentions)
+    ]
 
-    assert {"ignore", "system prompt"} <= {text[mention.start : mention.end] for mention in sentence.mentions}
+    assert {"ignore", "system prompt"} <= {
+        text[slice(*sentence.span(mention))] for mention in sentence.mentions
+    }
 
 
-@pytest.mark.parametrize("text", ["", "\x00", "\ud800", ".", "~", "'", "…" * 50, "a" * 100_000, "a." * 50_000, "https://" * 20_000, "~/" * 50_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\x00",
+        "\ud800",
+        ".",
+        "~",
+        "'",
+        "…" * 50,
+        "a" * 100_000,
+        "a." * 50_000,
+        "https://" * 20_000,
+        "これを読む not://x を送る",
+        "~/" * 50_000,
+    ],
+)
 def test_nothing_is_a_crash(text: str) -> None:
     for sentence in sentences(text):
         assert 0 <= sentence.start < sentence.end <= len(text)

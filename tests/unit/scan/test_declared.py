@@ -2,41 +2,53 @@
 
 import pytest
 
-from metier.scan.analyzers.declared import Declared, Found, find, tool_name
+from metier.scan.whole_skill import SkillClaims, SkillDeeds, compare_claims, tool_name
 
 
-def rules(declared: Declared, found: Found) -> list[str]:
-    return [hit.rule for hit in find(declared, found)]
+def rules(declared: SkillClaims, found: SkillDeeds) -> list[str]:
+    return [hit.rule for hit in compare_claims(declared, found)]
 
 
 @pytest.mark.parametrize(
     ("declared", "found", "expected"),
     [
-        (Declared(tools=("Read",)), Found(runs=True), ["SC700"]),
-        (Declared(tools=("Bash(git:*)",)), Found(runs=True), []),
-        (Declared(tools=("BASH",)), Found(runs=True), ["SC703"]),
-        (Declared(), Found(runs=True, writes=True, network=True), []),
-        (Declared(tools=("*",)), Found(runs=True), ["SC703"]),
-        (Declared(tools=("Bash(*)",)), Found(), ["SC703"]),
-        (Declared(tools=("Read", "Grep")), Found(writes=True), ["SC704"]),
-        (Declared(tools=("Read", "Write")), Found(writes=True), []),
-        (Declared(tools=("Read",)), Found(credential=True, network=True), ["SC705"]),
-        (Declared(env=("A_TOKEN",)), Found(env=("A_TOKEN", "B_TOKEN")), ["SC701"]),
-        (Declared(env=("A_TOKEN",)), Found(env=("A_TOKEN", "HOME", "PATH")), []),
-        (Declared(description="Set B_TOKEN first"), Found(env=("B_TOKEN",)), []),
-        (Declared(compatibility="Works offline, no network access"), Found(network=True), ["SC702"]),
-        (Declared(network=False), Found(network=True), ["SC702"]),
-        (Declared(compatibility="Needs network access"), Found(network=True), []),
-        (Declared(compatibility="Works offline"), Found(), []),
+        (SkillClaims(tools=("Read",)), SkillDeeds(runs=True), ["SC700"]),
+        (SkillClaims(tools=("Bash(git:*)",)), SkillDeeds(runs=True), []),
+        (SkillClaims(tools=("BASH",)), SkillDeeds(runs=True), ["SC703"]),
+        (SkillClaims(), SkillDeeds(runs=True, writes=True, network=True), []),
+        (SkillClaims(tools=("*",)), SkillDeeds(runs=True), ["SC703"]),
+        (SkillClaims(tools=("Bash(*)",)), SkillDeeds(), ["SC703"]),
+        (SkillClaims(tools=("Read", "Grep")), SkillDeeds(writes=True), ["SC704"]),
+        (SkillClaims(tools=("Read", "Write")), SkillDeeds(writes=True), []),
+        (SkillClaims(tools=("Read",)), SkillDeeds(credential=True, network=True), ["SC705"]),
+        (SkillClaims(env=("A_TOKEN",)), SkillDeeds(env=("A_TOKEN", "B_TOKEN")), ["SC701"]),
+        (SkillClaims(env=("A_TOKEN",)), SkillDeeds(env=("A_TOKEN", "HOME", "PATH")), []),
+        (SkillClaims(description="Set B_TOKEN first"), SkillDeeds(env=("B_TOKEN",)), []),
+        (
+            SkillClaims(compatibility="Works offline, no network access"),
+            SkillDeeds(network=True),
+            ["SC702"],
+        ),
+        (SkillClaims(network=False), SkillDeeds(network=True), ["SC702"]),
+        (SkillClaims(compatibility="Needs network access"), SkillDeeds(network=True), []),
+        (SkillClaims(compatibility="Works offline"), SkillDeeds(), []),
     ],
 )
-def test_where_the_two_part_is_reported(declared: Declared, found: Found, expected: list[str]) -> None:
+def test_where_the_two_part_is_reported(
+    declared: SkillClaims, found: SkillDeeds, expected: list[str]
+) -> None:
     assert expected == rules(declared, found)
 
 
 @pytest.mark.parametrize(
     ("tool", "expected"),
-    [("Bash(git:*)", "bash"), (" BASH ", "bash"), ("mcp__files__write", "write"), ("Read", "read"), ("", "")],
+    [
+        ("Bash(git:*)", "bash"),
+        (" BASH ", "bash"),
+        ("mcp__files__write", "write"),
+        ("Read", "read"),
+        ("", ""),
+    ],
 )
 def test_a_tool_is_known_by_its_bare_name(tool: str, expected: str) -> None:
     # ZE-22
@@ -44,6 +56,6 @@ def test_a_tool_is_known_by_its_bare_name(tool: str, expected: str) -> None:
 
 
 def test_what_was_missing_is_named() -> None:
-    (hit,) = find(Declared(), Found(env=("B_TOKEN", "A_SECRET")))
+    (hit,) = compare_claims(SkillClaims(), SkillDeeds(env=("B_TOKEN", "A_SECRET")))
 
     assert "A_SECRET, B_TOKEN" == hit.evidence

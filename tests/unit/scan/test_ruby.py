@@ -2,15 +2,25 @@
 
 import pytest
 
-from metier.scan.analyzers.ruby import commands, find
+from metier.scan.languages.scripts import commands, find
 
 
 def rules(code: str) -> set[str]:
-    return {hit.rule for hit in find(code)}
+    return {hit.rule for hit in find(code, "ruby")}
 
 
 @pytest.mark.parametrize(
-    "code", ["system('ls')", "x = `ls`", "x = %x(ls)", "IO.popen('ls')", "Kernel.exec('ls')", "open('|ls')", "Open3.capture2('ls')", "exec 'ls'"]
+    "code",
+    [
+        "system('ls')",
+        "x = `ls`",
+        "x = %x(ls)",
+        "IO.popen('ls')",
+        "Kernel.exec('ls')",
+        "open('|ls')",
+        "Open3.capture2('ls')",
+        "exec 'ls'",
+    ],
 )
 def test_every_way_to_start_a_program_is_seen(code: str) -> None:
     assert "SC470" in rules(code)
@@ -39,6 +49,6 @@ def test_comments_and_strings_are_no_code() -> None:
 
 
 def test_command_lines_are_handed_out_for_the_shell_analyzer() -> None:
-    actual = [text for _, _, text in commands("system('ls -l')\nx = `id`")]
+    actual = [text for _, _, text in commands("system('ls -l')\nx = `id`", "ruby")]
 
     assert ["ls -l", "id"] == actual

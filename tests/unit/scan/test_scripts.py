@@ -5,7 +5,7 @@ import os
 import pytest
 from hypothesis import given, strategies as st
 
-from metier.scan.analyzers.scripts import commands, find
+from metier.scan.languages.scripts import commands, find
 from metier.scan.rules.scripts import RULES
 
 CASES = os.path.join(os.path.dirname(__file__), "..", "..", "rules")
@@ -56,7 +56,7 @@ def test_each_rule_finds_its_case_and_leaves_its_near_miss(rule: str) -> None:
         ("go", 'key, _ := os.ReadFile("/root/.ssh/id_rsa")', "SC476"),
         ("somethingelse", 'x = "https://webhook.site/0"', "SC483"),
     ],
-)  # fmt: skip
+)
 def test_what_each_language_does_is_seen(lang: str, code: str, expected: str) -> None:
     assert expected in rules(code, lang)
 
@@ -73,7 +73,10 @@ def test_command_lines_are_handed_out_for_the_shell_analyzer() -> None:
     assert ["ls -l"] == actual
 
 
-@given(st.text(max_size=120), st.sampled_from(["php", "perl", "lua", "bat", "applescript", "go", "", "\0"]))
+@given(
+    st.text(max_size=120),
+    st.sampled_from(["php", "perl", "lua", "bat", "applescript", "go", "", "\0"]),
+)
 def test_no_text_makes_it_raise(code: str, lang: str) -> None:
     hits = find(code, lang)
 

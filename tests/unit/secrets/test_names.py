@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from metier.secrets.names import (
-    MOST_BYTES,
+    MAX_VALUE_BYTES,
     in_environment,
     is_name,
     names_in,
@@ -18,19 +18,70 @@ from metier.secrets.names import (
 )
 
 HOST = [
-    "ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN", "OPENAI_API_KEY", "OPENAI_ORG_ID", "GEMINI_API_KEY",
-    "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "AZURE_OPENAI_API_KEY", "AZURE_API_KEY", "MISTRAL_API_KEY", "GROQ_API_KEY",
-    "DEEPSEEK_API_KEY", "XAI_API_KEY", "OPENROUTER_API_KEY", "COHERE_API_KEY", "CO_API_KEY", "HUGGINGFACE_TOKEN",
-    "HUGGING_FACE_HUB_TOKEN", "HF_TOKEN", "AWS_BEARER_TOKEN_BEDROCK", "TOGETHER_API_KEY", "FIREWORKS_API_KEY", "PERPLEXITY_API_KEY",
-    "AMP_API_KEY", "FACTORY_API_KEY", "CLINE_API_KEY", "KILO_API_KEY", "WINDSURF_API_KEY", "AUGMENT_SESSION_AUTH", "ARK_API_KEY",
-    "VOLCENGINE_API_KEY", "POE_API_KEY", "LM_STUDIO_API_KEY", "DATABRICKS_TOKEN", "ZENMUX_API_KEY", "BASETEN_API_KEY", "OPEN_AI_API_KEY",
-    "METIER_HOME", "METIER_CONFIG", "ZEPH_SECRET_OPENAI_API_KEY", "ZEPH_SECRET_ZEPH_SECRET_OPENAI_API_KEY", "openai_api_key", "Hf_Token",
-]  # fmt: skip
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "OPENAI_API_KEY",
+    "OPENAI_ORG_ID",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GOOGLE_GENERATIVE_AI_API_KEY",
+    "AZURE_OPENAI_API_KEY",
+    "AZURE_API_KEY",
+    "MISTRAL_API_KEY",
+    "GROQ_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "XAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "COHERE_API_KEY",
+    "CO_API_KEY",
+    "HUGGINGFACE_TOKEN",
+    "HUGGING_FACE_HUB_TOKEN",
+    "HF_TOKEN",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "TOGETHER_API_KEY",
+    "FIREWORKS_API_KEY",
+    "PERPLEXITY_API_KEY",
+    "AMP_API_KEY",
+    "FACTORY_API_KEY",
+    "CLINE_API_KEY",
+    "KILO_API_KEY",
+    "WINDSURF_API_KEY",
+    "AUGMENT_SESSION_AUTH",
+    "ARK_API_KEY",
+    "VOLCENGINE_API_KEY",
+    "POE_API_KEY",
+    "LM_STUDIO_API_KEY",
+    "DATABRICKS_TOKEN",
+    "ZENMUX_API_KEY",
+    "BASETEN_API_KEY",
+    "OPEN_AI_API_KEY",
+    "METIER_HOME",
+    "METIER_CONFIG",
+    "ZEPH_SECRET_OPENAI_API_KEY",
+    "ZEPH_SECRET_ZEPH_SECRET_OPENAI_API_KEY",
+    "openai_api_key",
+    "Hf_Token",
+]
 SERVICES = [
-    "OPENWEATHER_API_KEY", "GITHUB_TOKEN", "GITLAB_TOKEN", "LINEAR_API_KEY", "STRIPE_API_KEY", "NOTION_TOKEN", "AWS_ACCESS_KEY_ID",
-    "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_MAPS_API_KEY", "AZURE_DEVOPS_PAT", "MY_OPENAI_API_KEY", "ZEPH_SECRET_GITHUB_TOKEN", "_X",
-    "AMPLITUDE_API_KEY", "FACTORY_FLOOR_TOKEN", "DATABRICKS_HOST", "POET_KEY",
-]  # fmt: skip
+    "OPENWEATHER_API_KEY",
+    "GITHUB_TOKEN",
+    "GITLAB_TOKEN",
+    "LINEAR_API_KEY",
+    "STRIPE_API_KEY",
+    "NOTION_TOKEN",
+    "AWS_ACCESS_KEY_ID",
+    "GOOGLE_APPLICATION_CREDENTIALS",
+    "GOOGLE_MAPS_API_KEY",
+    "AZURE_DEVOPS_PAT",
+    "MY_OPENAI_API_KEY",
+    "ZEPH_SECRET_GITHUB_TOKEN",
+    "_X",
+    "AMPLITUDE_API_KEY",
+    "FACTORY_FLOOR_TOKEN",
+    "DATABRICKS_HOST",
+    "POET_KEY",
+]
 
 
 @pytest.mark.parametrize("name", HOST)
@@ -65,7 +116,17 @@ def test_a_configuration_can_refuse_more() -> None:
 
 @pytest.mark.parametrize(
     ("name", "expected"),
-    [("A_1", True), ("_", True), ("1A", False), ("", False), ("A-B", False), ("A B", False), ("Ä", False), ("A\n", False), ("A" * 129, False)],
+    [
+        ("A_1", True),
+        ("_", True),
+        ("1A", False),
+        ("", False),
+        ("A-B", False),
+        ("A B", False),
+        ("Ä", False),
+        ("A\n", False),
+        ("A" * 129, False),
+    ],
 )
 def test_names_are_those_of_variables(name: str, expected: bool) -> None:  # HE-19
     assert expected == is_name(name)
@@ -74,19 +135,29 @@ def test_names_are_those_of_variables(name: str, expected: bool) -> None:  # HE-
 
 def test_another_agent_s_prefix_is_taken_off() -> None:  # ZE-42
     assert ("X", "X", "") == (own_name("ZEPH_SECRET_X"), own_name("X"), own_name("ZEPH_SECRET_"))
-    assert ("a", "b", "") == tuple(in_environment(name, {"A": "a", "ZEPH_SECRET_B": "b"}) for name in "ABC")
+    assert ("a", "b", "") == tuple(
+        in_environment(name, {"A": "a", "ZEPH_SECRET_B": "b"}) for name in "ABC"
+    )
     assert refusal("ZEPH_SECRET_", {})
 
 
 @pytest.mark.parametrize(
     ("value", "wrong"),
     [
-        ("fine", ""), (" fine ", ""), ("", "it is empty"), ("  \t", "it is empty"), ("a\nb", "it has a line break or a NUL in it"),
-        ("a\0", "it has a line break or a NUL in it"), ("\ud800", "it is not text"), ("x" * (MOST_BYTES + 1), "it has more than 32 KiB"),
-        ("x" * MOST_BYTES, ""),
+        ("fine", ""),
+        (" fine ", ""),
+        ("", "it is empty"),
+        ("  \t", "it is empty"),
+        ("a\nb", "it has a line break or a NUL in it"),
+        ("a\0", "it has a line break or a NUL in it"),
+        ("\ud800", "it is not text"),
+        ("x" * (MAX_VALUE_BYTES + 1), "it has more than 32 KiB"),
+        ("x" * MAX_VALUE_BYTES, ""),
     ],
-)  # fmt: skip
-def test_a_value_that_cannot_be_kept_is_said_to_be_wrong_without_being_shown(value: str, wrong: str) -> None:
+)
+def test_a_value_that_cannot_be_kept_is_said_to_be_wrong_without_being_shown(
+    value: str, wrong: str
+) -> None:
     assert wrong == wrong_with(value)
 
 
@@ -105,12 +176,16 @@ def test_a_value_that_cannot_be_kept_is_said_to_be_wrong_without_being_shown(val
         ("A=1\nA=2", {"A": "2"}),
     ],
 )
-def test_the_text_is_read_line_by_line_and_nothing_is_expanded(line: str, expected: dict[str, str]) -> None:
+def test_the_text_is_read_line_by_line_and_nothing_is_expanded(
+    line: str, expected: dict[str, str]
+) -> None:
     assert expected == values_in(line)
 
 
 def test_names_are_read_with_whether_there_is_a_value() -> None:
-    assert {"A": True, "B": False, "C": False, "D": False} == names_in("A=1\nB=\nC=''\nD=  # nothing\n")
+    assert {"A": True, "B": False, "C": False, "D": False} == names_in(
+        "A=1\nB=\nC=''\nD=  # nothing\n"
+    )
 
 
 def test_a_change_leaves_every_other_line_as_it_is() -> None:

@@ -13,9 +13,9 @@ import pytest
 from fakes.ring import MemoryRing, used
 
 from metier.errors import MetierError, RefusedError, StoreError
-from metier.secrets.db import KeyringStore
-from metier.secrets.disk import FileStore
-from metier.secrets.memory import SessionStore
+from metier.secrets.io.file_store import FileStore
+from metier.secrets.io.system_keyring import KeyringStore
+from metier.secrets.vault import SessionStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,8 +37,10 @@ def ring() -> Iterator[MemoryRing]:
 def store(request: pytest.FixtureRequest, tmp_path: Path, ring: MemoryRing) -> SecretStore:
     assert not ring.held
     made: dict[str, SecretStore] = {
-        "session": SessionStore({}), "file": FileStore(str(tmp_path / "state"), None), "keyring": KeyringStore(str(tmp_path / "state"), None),
-    }  # fmt: skip
+        "session": SessionStore({}),
+        "file": FileStore(str(tmp_path / "state"), None),
+        "keyring": KeyringStore(str(tmp_path / "state"), None),
+    }
     return made[request.param]
 
 
@@ -68,9 +70,14 @@ def test_the_file_and_its_folder_are_for_their_owner_alone(tmp_path: Path) -> No
     finally:
         os.umask(old)
 
-    modes = [stat.S_IMODE(path.stat().st_mode) for path in (values_file(tmp_path), values_file(tmp_path).parent)]
+    modes = [
+        stat.S_IMODE(path.stat().st_mode)
+        for path in (values_file(tmp_path), values_file(tmp_path).parent)
+    ]
     assert [0o600, 0o700] == modes
-    assert ["lock", "values.env"] == sorted(path.name for path in values_file(tmp_path).parent.iterdir())
+    assert ["lock", "values.env"] == sorted(
+        path.name for path in values_file(tmp_path).parent.iterdir()
+    )
 
 
 def readable_by_others(path: Path) -> None:
@@ -113,14 +120,34 @@ def a_linked_folder(path: Path) -> None:
     path.parent.symlink_to(target)
 
 
-@pytest.mark.parametrize("spoil", [readable_by_others, open_folder, somebody_else_s, a_link, a_second_name, a_pipe, a_folder, a_linked_folder])
-def test_a_file_that_somebody_tampered_with_is_refused_and_left_alone(spoil: object, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        readable_by_others,
+        open_folder,
+        somebody_else_s,
+        a_link,
+        a_second_name,
+        a_pipe,
+        a_folder,
+        a_linked_folder,
+    ],
+)
+def test_a_file_that_somebody_tampered_with_is_refused_and_left_alone(
+    spoil: object, tmp_path: Path
+) -> None:
     store = FileStore(str(tmp_path / "state"), None)
     store.put("A_KEY", VALUE)
     assert callable(spoil)
     spoil(values_file(tmp_path))
 
-    for work in (store.names, lambda: store.get("A_KEY"), lambda: store.put("B_KEY", "b"), lambda: store.drop("A_KEY"), store.ready):
+    for work in (
+        store.names,
+        lambda: store.get("A_KEY"),
+        lambda: store.put("B_KEY", "b"),
+        lambda: store.drop("A_KEY"),
+        store.ready,
+    ):
         with pytest.raises(RefusedError) as refused:
             work()
 
@@ -166,7 +193,9 @@ def test_many_writers_lose_nothing_of_each_other_s(tmp_path: Path) -> None:
     assert 12 == len(FileStore(str(tmp_path / "state"), None).names())
 
 
-def test_what_breaks_off_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_breaks_off_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = FileStore(str(tmp_path / "state"), None)
     store.put("A_KEY", "old")
 
@@ -178,7 +207,9 @@ def test_what_breaks_off_leaves_the_old_file_and_nothing_else(tmp_path: Path, mo
         store.put("A_KEY", "new")
 
     assert "old" == store.get("A_KEY")
-    assert ["lock", "values.env"] == sorted(path.name for path in values_file(tmp_path).parent.iterdir())
+    assert ["lock", "values.env"] == sorted(
+        path.name for path in values_file(tmp_path).parent.iterdir()
+    )
 
 
 def test_of_a_keyring_only_the_names_are_written_down(tmp_path: Path, ring: MemoryRing) -> None:
@@ -186,14 +217,18 @@ def test_of_a_keyring_only_the_names_are_written_down(tmp_path: Path, ring: Memo
 
     store.put("A_KEY", VALUE)
 
-    written = b"".join(path.read_bytes() for path in (tmp_path / "state").rglob("*") if path.is_file())
+    written = b"".join(
+        path.read_bytes() for path in (tmp_path / "state").rglob("*") if path.is_file()
+    )
     assert b'["A_KEY"]' in written
     assert b"planted" not in written
     assert {("metier", "A_KEY"): VALUE} == ring.held
 
 
 @pytest.mark.parametrize("text", ["{}", "[1]", "[", '["A-B", "A"]', "[" * 100_000])
-def test_a_list_of_names_that_cannot_be_read_lists_what_it_can(text: str, tmp_path: Path, ring: MemoryRing) -> None:
+def test_a_list_of_names_that_cannot_be_read_lists_what_it_can(
+    text: str, tmp_path: Path, ring: MemoryRing
+) -> None:
     assert not ring.held
     store = KeyringStore(str(tmp_path / "state"), None)
     store.put("B_KEY", VALUE)
@@ -202,7 +237,9 @@ def test_a_list_of_names_that_cannot_be_read_lists_what_it_can(text: str, tmp_pa
     assert (["A"] if "A-B" in text else []) == store.names()
 
 
-def test_a_keyring_that_fails_is_reported_without_its_own_words(tmp_path: Path, ring: MemoryRing) -> None:
+def test_a_keyring_that_fails_is_reported_without_its_own_words(
+    tmp_path: Path, ring: MemoryRing
+) -> None:
     store = KeyringStore(str(tmp_path / "state"), None)
     ring.broken = True
 
@@ -220,7 +257,9 @@ class PlaintextKeyring(MemoryRing):
 
 
 @pytest.mark.parametrize("backend", [keyring.backends.fail.Keyring, PlaintextKeyring])
-def test_without_a_keyring_that_keeps_a_secret_it_refuses_and_says_what_to_install(backend: type, tmp_path: Path) -> None:
+def test_without_a_keyring_that_keeps_a_secret_it_refuses_and_says_what_to_install(
+    backend: type, tmp_path: Path
+) -> None:
     store = KeyringStore(str(tmp_path / "state"), None)
 
     with used(backend()), pytest.raises(RefusedError) as refused:
@@ -230,7 +269,9 @@ def test_without_a_keyring_that_keeps_a_secret_it_refuses_and_says_what_to_insta
     assert not (tmp_path / "state").exists()
 
 
-def test_without_the_package_it_refuses_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_it_refuses_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "keyring", None)
 
     with pytest.raises(MetierError) as refused:

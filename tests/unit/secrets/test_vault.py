@@ -8,10 +8,9 @@ import pytest
 from fakes.ring import MemoryRing, used
 
 from metier.errors import RefusedError, UsageError
-from metier.secrets.db import KeyringStore
-from metier.secrets.disk import FileStore
-from metier.secrets.memory import SessionStore
-from metier.secrets.vault import Vault
+from metier.secrets.io.file_store import FileStore
+from metier.secrets.io.system_keyring import KeyringStore
+from metier.secrets.vault import SessionStore, Vault
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,31 +23,47 @@ VALUE = "planted-77aa"
 def vault(tmp_path: Path) -> Iterator[Vault]:
     data = str(tmp_path / "state")
     with used(MemoryRing()):
-        yield Vault((SessionStore({}), FileStore(data, None), KeyringStore(data, None)),
-                    {"A_KEY": "from the environment", "ZEPH_SECRET_Z_KEY": "z", "OPENAI_API_KEY": VALUE}, ["CORP_TOKEN"])  # fmt: skip
+        yield Vault(
+            (SessionStore({}), FileStore(data, None), KeyringStore(data, None)),
+            {"A_KEY": "from the environment", "ZEPH_SECRET_Z_KEY": "z", "OPENAI_API_KEY": VALUE},
+            ["CORP_TOKEN"],
+        )
 
 
-def test_what_is_kept_wins_in_the_order_session_file_keyring_environment(vault: Vault) -> None:  # HE-19
+def test_what_is_kept_wins_in_the_order_session_file_keyring_environment(
+    vault: Vault,
+) -> None:  # HE-19
     seen = [(vault.kind_of("A_KEY"), vault.granted(["A_KEY"]))]
 
     for kind in ("keyring", "file", "session"):
         vault.put("A_KEY", f"from the {kind}", kind)
         seen.append((vault.kind_of("A_KEY"), vault.granted(["A_KEY"])))
 
-    assert [(kind, {"A_KEY": f"from the {kind}"}) for kind in ("environment", "keyring", "file", "session")] == seen
+    assert [
+        (kind, {"A_KEY": f"from the {kind}"})
+        for kind in ("environment", "keyring", "file", "session")
+    ] == seen
     assert ["A_KEY"] == vault.names()
 
 
 def test_a_skill_is_granted_what_it_declares_and_nothing_else(vault: Vault) -> None:  # HE-20
     vault.put("B_KEY", VALUE, "file")
 
-    granted = vault.granted(["A_KEY", "OPENAI_API_KEY", "METIER_HOME", "ABSENT", "B-AD", "", "Z_KEY"])
+    granted = vault.granted(
+        ["A_KEY", "OPENAI_API_KEY", "METIER_HOME", "ABSENT", "B-AD", "", "Z_KEY"]
+    )
 
     assert {"A_KEY": "from the environment", "Z_KEY": "z"} == granted
-    assert (True, False, False) == (vault.has("B_KEY"), vault.has("OPENAI_API_KEY"), vault.has("ABSENT"))
+    assert (True, False, False) == (
+        vault.has("B_KEY"),
+        vault.has("OPENAI_API_KEY"),
+        vault.has("ABSENT"),
+    )
 
 
-def test_an_empty_value_that_is_kept_hides_the_environment_s(vault: Vault, tmp_path: Path) -> None:  # HE-19
+def test_an_empty_value_that_is_kept_hides_the_environment_s(
+    vault: Vault, tmp_path: Path
+) -> None:  # HE-19
     vault.put("B_KEY", VALUE, "file")
     file = tmp_path / "state" / "secrets" / "values.env"
     file.write_text(file.read_text() + "A_KEY=\n")
@@ -56,7 +71,9 @@ def test_an_empty_value_that_is_kept_hides_the_environment_s(vault: Vault, tmp_p
     assert {} == vault.granted(["A_KEY"])
 
 
-@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "METIER_HOME", "CORP_TOKEN", "ZEPH_SECRET_GROQ_API_KEY", "B-AD", ""])
+@pytest.mark.parametrize(
+    "name", ["OPENAI_API_KEY", "METIER_HOME", "CORP_TOKEN", "ZEPH_SECRET_GROQ_API_KEY", "B-AD", ""]
+)
 def test_what_no_skill_would_get_is_not_kept(name: str, vault: Vault) -> None:  # HE-20
     with pytest.raises(RefusedError) as refused:
         vault.put(name, VALUE, "session")
@@ -83,7 +100,12 @@ def test_forgetting_goes_through_every_store(vault: Vault) -> None:
     for kind in ("session", "file", "keyring"):
         vault.put("B_KEY", VALUE, kind)
 
-    assert (True, False, "", []) == (vault.drop("B_KEY"), vault.drop("B_KEY"), vault.kind_of("B_KEY"), vault.names())
+    assert (True, False, "", []) == (
+        vault.drop("B_KEY"),
+        vault.drop("B_KEY"),
+        vault.kind_of("B_KEY"),
+        vault.names(),
+    )
 
 
 def test_it_shows_no_value(vault: Vault) -> None:

@@ -185,17 +185,19 @@ def test_the_readable_part_of_triggers_is_kept(text: str, expected: tuple[str, .
 
 
 @pytest.mark.parametrize("value", ["'no'", "0", "1", "os.name", "[]", "not True"])
-def test_restricting_metadata_falls_to_the_restrictive_side(value: str) -> None:  # decision 11
+def test_restricting_metadata_falls_to_the_restrictive_side(value: str) -> None:  # MT-11
     read = facts(f"SKILL_DESTRUCTIVE = {value}\nSKILL_MCP_EXPOSE = {value}{RUN}")
 
     assert (True, False) == (read.destructive, read.expose)
     assert ["SK094", "SK094"] == sorted(codes(read))
 
 
-def test_exposure_has_three_states() -> None:  # CO-9, decision 21
+def test_exposure_has_three_states() -> None:  # CO-9, MT-21
     states = [facts(f"SKILL_MCP_EXPOSE = {value}{RUN}") for value in ("True", "False", "None")]
 
-    assert [(True, ()), (False, ()), (None, ())] == [(read.expose, read.diagnostics) for read in states]
+    assert [(True, ()), (False, ()), (None, ())] == [
+        (read.expose, read.diagnostics) for read in states
+    ]
 
 
 def test_destructive_none_is_not_an_answer() -> None:
@@ -295,7 +297,10 @@ def test_hostile_code_costs_a_diagnostic_and_not_the_process(attack: str) -> Non
     )
 
     done = subprocess.run(
-        [sys.executable, "-c", script], input=HOSTILE[attack].encode(), capture_output=True, check=False
+        [sys.executable, "-c", script],
+        input=HOSTILE[attack].encode(),
+        capture_output=True,
+        check=False,
     )
 
     assert (0, b"True\n", b"") == (done.returncode, done.stdout, done.stderr)
@@ -305,7 +310,10 @@ def test_hostile_code_costs_a_diagnostic_and_not_the_process(attack: str) -> Non
     ("data", "expected"),
     [
         (b'{"Sky": {"triggers": ["rain", "sun"]}}', {"Sky": ("rain", "sun")}),
-        (b'{"Sky": {"triggers": [5, true, " a  b ", "", null, ["x"], "5"]}}', {"Sky": ("5", "True", "a b")}),
+        (
+            b'{"Sky": {"triggers": [5, true, " a  b ", "", null, ["x"], "5"]}}',
+            {"Sky": ("5", "True", "a b")},
+        ),
         (b'{"Sky": {"triggers": "rain"}}', {"Sky": ("rain",)}),
         (b'{"Sky": {"triggers": []}, "B": {}, "C": 5, "D": {"triggers": {}}}', {}),
         (b"[]", {}),
@@ -315,5 +323,7 @@ def test_hostile_code_costs_a_diagnostic_and_not_the_process(attack: str) -> Non
         (b" " * (MAX_BYTES + 1), {}),
     ],
 )
-def test_custom_triggers_are_read_or_none_are(data: bytes, expected: dict[str, tuple[str, ...]]) -> None:  # CO-8
+def test_custom_triggers_are_read_or_none_are(
+    data: bytes, expected: dict[str, tuple[str, ...]]
+) -> None:  # CO-8
     assert expected == custom_triggers(data)

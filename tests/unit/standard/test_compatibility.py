@@ -11,13 +11,19 @@ COMMANDS = [
     ("Requires git, docker, jq, and access to the internet", ("git", "docker", "jq")),
     ("Requires Python 3.14+ and uv", ("python3|python", "uv")),
     ("Requires Node.js 18+ (for fetch API) and access to the internet", ("node",)),
-    ("Requires kubectl binary (v1.20+) and active kubeconfig connection to a cluster.", ("kubectl",)),
+    (
+        "Requires kubectl binary (v1.20+) and active kubeconfig connection to a cluster.",
+        ("kubectl",),
+    ),
     ("Requires git available on PATH", ("git",)),
     ("Requires gh CLI authenticated to the repo.", ("gh",)),
     ("Needs the GitHub CLI (gh), ripgrep and ImageMagick", ("gh", "rg", "magick|convert")),
     ("Requires docker or podman", ("docker|podman",)),
     ("Requires `aivault` CLI and Node.js (runs via `npx tsx`).", ("aivault", "node")),
-    ("Requires Python >= 3.10, an OpenSSH client, and Paramiko. Works on Linux, macOS, and Windows.", ("python3|python", "ssh")),
+    (
+        "Requires Python >= 3.10, an OpenSSH client, and Paramiko. Works on Linux, macOS, and Windows.",
+        ("python3|python", "ssh"),
+    ),
     ("Requires Go 1.21+", ("go",)),
     ("Requires `make`", ("make",)),
 ]
@@ -51,7 +57,9 @@ NOTHING = [
 
 
 @pytest.mark.parametrize(("text", "commands"), COMMANDS)
-def test_well_known_commands_that_are_required_are_taken(text: str, commands: tuple[str, ...]) -> None:
+def test_well_known_commands_that_are_required_are_taken(
+    text: str, commands: tuple[str, ...]
+) -> None:
     assert Compatibility(commands=commands) == read_compatibility(text)
 
 
@@ -101,7 +109,10 @@ def test_a_named_mcp_server_is_taken(text: str, servers: tuple[str, ...]) -> Non
     ("text", "env"),
     [
         ("PARALLEL_API_KEY required", ("PARALLEL_API_KEY",)),
-        ("Requires the GITLAB_URL and GITLAB_TOKEN environment variables.", ("GITLAB_URL", "GITLAB_TOKEN")),
+        (
+            "Requires the GITLAB_URL and GITLAB_TOKEN environment variables.",
+            ("GITLAB_URL", "GITLAB_TOKEN"),
+        ),
         ("STORM_KEY and WIND_KEY must be set", ("STORM_KEY", "WIND_KEY")),
         ("GitLab credentials via GITLAB_URL and GITLAB_TOKEN environment variables.", ()),
         ("Supports env vars HTTP_PROXY and NO_PROXY", ()),
@@ -121,7 +132,10 @@ def test_no_text_can_break_it(text: str) -> None:
     assert all(isinstance(word, str) for some in found for word in some)
 
 
-@pytest.mark.parametrize("piece", ["1 ", "(", "`a", ", or ", " , linux", "a MCP ", "only linux ", "A_B ", " (a)", "\ud800", "\0"])
+@pytest.mark.parametrize(
+    "piece",
+    ["1 ", "(", "`a", ", or ", " , linux", "a MCP ", "only linux ", "A_B ", " (a)", "\ud800", "\0"],
+)
 def test_only_so_much_of_a_text_is_read(piece: str) -> None:
     text = "Requires git " + piece * 400_000
 

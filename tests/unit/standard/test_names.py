@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, strategies as st
 
-from metier.standard.names import lookup_key, name_faults, nearest, one_line, slug
+from metier.standard.names import lookup_key, name_faults, near_names, nearest, one_line, slug
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,10 @@ def test_one_line_replaces_what_cannot_be_printed() -> None:
     assert "é?b" == one_line("é\ud800b")
 
 
-@pytest.mark.parametrize("name", ["My_Skill", "my skill", "MY-SKILL", " my\n skill ", "\uff4d\uff59\uff3fskill"])
-def test_spellings_of_one_name_share_a_lookup_key(name: str) -> None:  # HE-26, decision 7
+@pytest.mark.parametrize(
+    "name", ["My_Skill", "my skill", "MY-SKILL", " my\n skill ", "\uff4d\uff59\uff3fskill"]
+)
+def test_spellings_of_one_name_share_a_lookup_key(name: str) -> None:  # HE-26, MT-7
     assert "my-skill" == lookup_key(name)
 
 
@@ -68,7 +70,7 @@ def test_slug_and_lookup_key_never_raise_and_can_be_written(name: str) -> None:
         ("a-", "", ["SK034"]),
         ("a--b", "", ["SK034"]),
         ("--", "", ["SK034"]),
-        ("a", "b", ["SK035"]),  # ZE, decision 7
+        ("a", "b", ["SK035"]),  # ZE, MT-7
         ("-A " * 30, "x", ["SK032", "SK033", "SK034", "SK035"]),
     ],
 )
@@ -117,6 +119,25 @@ def test_similar_names_are_ordered_by_kind_of_likeness_then_name() -> None:
     known = ["x-git", "git", "git-b", "git-a", "gut", "unrelated"]
 
     assert ["git", "git-a", "git-b", "x-git", "gut"] == nearest("Git", known)
+
+
+def test_only_near_names_are_suggested_to_a_person() -> None:
+    known = ["pdf", "pdf-forms", "csv-report", "release-notes", "api-changelog"]
+
+    suggested = {
+        typed: near_names(typed, known)
+        for typed in ("pfd", "pdfs", "release-note", "reelase-notes", "report", "their-skill", "x")
+    }
+
+    assert {
+        "pfd": ["pdf"],
+        "pdfs": ["pdf"],
+        "release-note": ["release-notes"],
+        "reelase-notes": ["release-notes"],
+        "report": ["csv-report"],
+        "their-skill": [],
+        "x": [],
+    } == suggested
 
 
 def test_the_first_names_are_given_when_nothing_is_similar() -> None:  # HE-9

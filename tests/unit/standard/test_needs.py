@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from metier.model import Needs, Sidecar, Tool
-from metier.standard.asks import Ask, asks_of
-from metier.standard.distributions import normalised
-from metier.standard.needs import MOST, read_needs, server_identity
+from metier.standard.needs import MOST, Ask, asks_of, read_needs, server_identity
+from metier.standard.plain_text import normalised
 
 
 def sidecar(*tools: Tool) -> Sidecar:
@@ -56,7 +55,11 @@ def test_every_dialect_is_read_into_one_value(fields: dict[str, Any], expected: 
         (["ray[data]", "pyarrow", "torch>=2.0"], ("ray", "pyarrow", "torch"), ()),
         ("[ray[data, train], pandas]", ("ray", "pandas"), ()),
         ("pandas, numpy==1.2; python_version < '3.12'", ("pandas",), ()),
-        (["pywin32>=300; sys_platform == 'win32'", "colorama ; os_name == 'nt'", "rich"], ("rich",), ()),
+        (
+            ["pywin32>=300; sys_platform == 'win32'", "colorama ; os_name == 'nt'", "rich"],
+            ("rich",),
+            (),
+        ),
         *((word, (), ()) for word in ("false", "no", "true", "yes", "none", "None", "n/a", "off")),
         ({"python": ["3.11"]}, (), ()),
         ({"python": ["3.11", "pandas"]}, ("pandas",), ()),
@@ -80,21 +83,33 @@ def test_dependencies_are_python_packages_unless_they_are_plainly_something_else
 
 def test_the_sidecar_s_tools_are_variables_servers_and_help() -> None:  # CX-50
     tools = (
-        Tool("env_var", "A_KEY", "The key"), Tool("cli", "gh", "GitHub's command"),
-        Tool("mcp", "docs", url="https://docs.example/mcp"), Tool("mcp", "local", transport="stdio", command="serve"), Tool("mcp", "bare"),
-    )  # fmt: skip
+        Tool("env_var", "A_KEY", "The key"),
+        Tool("cli", "gh", "GitHub's command"),
+        Tool("mcp", "docs", url="https://docs.example/mcp"),
+        Tool("mcp", "local", transport="stdio", command="serve"),
+        Tool("mcp", "bare"),
+    )
 
     found = needs({}, sidecar(*tools))
 
-    servers = ("docs|mcp__streamable_http__https://docs.example/mcp", "local|mcp__stdio__serve", "bare")
-    assert Needs(env=("A_KEY",), servers=servers, help="A_KEY: The key\ngh: GitHub's command") == found
+    servers = (
+        "docs|mcp__streamable_http__https://docs.example/mcp",
+        "local|mcp__stdio__serve",
+        "bare",
+    )
+    assert (
+        Needs(env=("A_KEY",), servers=servers, help="A_KEY: The key\ngh: GitHub's command") == found
+    )
 
 
 @pytest.mark.parametrize(
     ("tool", "identity"),
     [
         (Tool("mcp", "x", url="https://x"), "mcp__streamable_http__https://x"),
-        (Tool("mcp", "x", transport="stdio", command="x serve", url="https://x"), "mcp__stdio__x serve"),
+        (
+            Tool("mcp", "x", transport="stdio", command="x serve", url="https://x"),
+            "mcp__stdio__x serve",
+        ),
         (Tool("mcp", "x", transport="stdio", url="https://x"), ""),
         (Tool("mcp", "x", command="x"), ""),
     ],
@@ -115,18 +130,37 @@ def test_an_install_step_is_help_and_nothing_else() -> None:
     step = {"kind": "brew", "formula": "rm -rf /", "bins": ["x"], "label": "Install x (brew)"}
     vendor = {"install": [step, {"kind": "uv", "package": "pyyaml"}, "npm install", {"kind": 3}]}
 
-    assert Needs(help="Install x (brew)\nuv install pyyaml") == needs({"metadata": {"openclaw": vendor}})
+    assert Needs(help="Install x (brew)\nuv install pyyaml") == needs(
+        {"metadata": {"openclaw": vendor}}
+    )
 
 
 def test_the_first_declaration_of_a_variable_wins_and_odd_names_are_none() -> None:  # HE-19
     fields = {
         "required_environment_variables": [
-            {"name": "A_KEY", "prompt": "First", "help": "Where", "url": "https://a", "required_for": "all", "optional": "true"},
-            "1BAD", "B-AD", "", {"prompt": "nameless"}, 7, "Ä",
+            {
+                "name": "A_KEY",
+                "prompt": "First",
+                "help": "Where",
+                "url": "https://a",
+                "required_for": "all",
+                "optional": "true",
+            },
+            "1BAD",
+            "B-AD",
+            "",
+            {"prompt": "nameless"},
+            7,
+            "Ä",
         ],
-        "setup": {"collect_secrets": [{"env_var": "A_KEY", "prompt": "Second"}, {"env_var": "B_KEY", "provider_url": "https://b", "secret": "false"}]},
+        "setup": {
+            "collect_secrets": [
+                {"env_var": "A_KEY", "prompt": "Second"},
+                {"env_var": "B_KEY", "provider_url": "https://b", "secret": "false"},
+            ]
+        },
         "prerequisites": {"env_vars": ["B_KEY", "C_KEY"]},
-    }  # fmt: skip
+    }
 
     asks = asks_of(fields, None)
 
@@ -145,21 +179,64 @@ def test_a_vendor_s_main_variable_is_declared_but_not_needed() -> None:
     assert ("B_KEY",) == needs(fields).env
 
 
-@pytest.mark.parametrize("odd", [3, None, True, {}, [], [[]], {"a": {}}, [None], "\0", "\ud800", [["x"] * 3], {"requires": {"requires": 1}}])
-@pytest.mark.parametrize("key", ["required_environment_variables", "setup", "prerequisites", "required_credential_files", "dependencies",
-                                 "requires", "requires_skills", "depends-on", "x-requires-secrets", "compatibility", "metadata"])  # fmt: skip
+@pytest.mark.parametrize(
+    "odd",
+    [
+        3,
+        None,
+        True,
+        {},
+        [],
+        [[]],
+        {"a": {}},
+        [None],
+        "\0",
+        "\ud800",
+        [["x"] * 3],
+        {"requires": {"requires": 1}},
+    ],
+)
+@pytest.mark.parametrize(
+    "key",
+    [
+        "required_environment_variables",
+        "setup",
+        "prerequisites",
+        "required_credential_files",
+        "dependencies",
+        "requires",
+        "requires_skills",
+        "depends-on",
+        "x-requires-secrets",
+        "compatibility",
+        "metadata",
+    ],
+)
 def test_no_value_of_any_field_breaks_it(key: str, odd: Any) -> None:
-    found = needs({key: odd, "metadata": {"openclaw": odd, "hermes": odd} if key != "metadata" else odd})
+    found = needs(
+        {key: odd, "metadata": {"openclaw": odd, "hermes": odd} if key != "metadata" else odd}
+    )
 
-    assert all(isinstance(word, str) for some in found for word in ((some,) if isinstance(some, str) else some))
+    assert all(
+        isinstance(word, str)
+        for some in found
+        for word in ((some,) if isinstance(some, str) else some)
+    )
 
 
 def test_a_flood_of_needs_is_cut() -> None:
-    found = needs({"dependencies": [f"p{number}" for number in range(10_000)], "depends-on": [f"s{number}" for number in range(10_000)]})
+    found = needs(
+        {
+            "dependencies": [f"p{number}" for number in range(10_000)],
+            "depends-on": [f"s{number}" for number in range(10_000)],
+        }
+    )
 
     assert (MOST, MOST) == (len(found.packages), len(found.skills))
 
 
-@pytest.mark.parametrize(("name", "form"), [("Foo_Bar", "foo-bar"), ("a.-_b", "a-b"), ("PyYAML", "pyyaml"), ("", "")])
+@pytest.mark.parametrize(
+    ("name", "form"), [("Foo_Bar", "foo-bar"), ("a.-_b", "a-b"), ("PyYAML", "pyyaml"), ("", "")]
+)
 def test_names_of_distributions_have_one_form(name: str, form: str) -> None:
     assert form == normalised(name)

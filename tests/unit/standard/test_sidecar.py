@@ -23,7 +23,9 @@ def test_no_file_means_defaults() -> None:  # CX-19
     assert read_sidecar(None) == DEFAULTS
 
 
-@pytest.mark.parametrize("text", ["", "# nothing\n", "{}", "unknown: 5\n", "interface:\npolicy:\ndependencies:\n"])
+@pytest.mark.parametrize(
+    "text", ["", "# nothing\n", "{}", "unknown: 5\n", "interface:\npolicy:\ndependencies:\n"]
+)
 def test_an_empty_file_means_defaults(text: str) -> None:  # CX-14, CX-19
     assert read(text) == DEFAULTS
 
@@ -64,7 +66,9 @@ def test_everything_is_read_on_one_line() -> None:  # CX-6, CX-9
                 "default_prompt": "Do it",
             },
             tools=(
-                Tool("mcp", "github", "GitHub", "streamable_http", "run", "https://example.org/mcp"),
+                Tool(
+                    "mcp", "github", "GitHub", "streamable_http", "run", "https://example.org/mcp"
+                ),
                 Tool("env_var", "TOKEN"),
             ),
             allow_implicit=False,
@@ -76,9 +80,15 @@ def test_everything_is_read_on_one_line() -> None:  # CX-6, CX-9
 
 
 def test_json_is_yaml_too() -> None:  # CX-6
-    sidecar = read('{"interface": {"display_name": "A"},\n\t"policy": {"allow_implicit_invocation": false}}')
+    sidecar = read(
+        '{"interface": {"display_name": "A"},\n\t"policy": {"allow_implicit_invocation": false}}'
+    )
 
-    assert ({"display_name": "A"}, False, ()) == (sidecar.interface, sidecar.allow_implicit, sidecar.diagnostics)
+    assert ({"display_name": "A"}, False, ()) == (
+        sidecar.interface,
+        sidecar.allow_implicit,
+        sidecar.diagnostics,
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,12 +102,16 @@ def test_json_is_yaml_too() -> None:  # CX-6
         (b"#" * (MAX_BYTES + 1), "larger than 64 KiB", (1, 1)),
         (b"[" * 60_000, "nested deeper", (1, 33)),
         (b"a: 1\n---\nb: 2\n", "more than one document", (2, 1)),
-        (b"policy: {allow_implicit_invocation: true}\na: " + b"[" * 60_000, "nested deeper", (2, 35)),
+        (
+            b"policy: {allow_implicit_invocation: true}\na: " + b"[" * 60_000,
+            "nested deeper",
+            (2, 35),
+        ),
     ],
 )
 def test_an_unreadable_file_is_ignored_but_may_not_widen(
     data: bytes, words: str, place: tuple[int, int]
-) -> None:  # CX-14, decision 11
+) -> None:  # CX-14, MT-11
     sidecar = read_sidecar(data)
 
     (note,) = sidecar.diagnostics
@@ -155,13 +169,19 @@ def test_a_bad_interface_field_fails_by_itself(line: str, code: str) -> None:  #
 
 @pytest.mark.parametrize(
     ("path", "expected"),
-    [("./assets/a.png", "assets/a.png"), ("assets//x/./a.png", "assets/x/a.png"), ("assets/a..b", "assets/a..b")],
+    [
+        ("./assets/a.png", "assets/a.png"),
+        ("assets//x/./a.png", "assets/x/a.png"),
+        ("assets/a..b", "assets/a..b"),
+    ],
 )
 def test_icon_paths_are_made_plain(path: str, expected: str) -> None:  # CX-16
     assert {"icon_large": expected} == read(f"interface: {{icon_large: {path}}}").interface
 
 
-@pytest.mark.parametrize("text", ["interface: text\n", "dependencies: [a]\n", "dependencies: {tools: text}\n"])
+@pytest.mark.parametrize(
+    "text", ["interface: text\n", "dependencies: [a]\n", "dependencies: {tools: text}\n"]
+)
 def test_a_section_of_the_wrong_shape_is_ignored(text: str) -> None:  # CX-14
     sidecar = read(text)
 
@@ -182,7 +202,9 @@ def test_a_section_of_the_wrong_shape_is_ignored(text: str) -> None:  # CX-14
         (f"{{type: mcp, value: {'v' * 1025}}}", ["SK081"]),
     ],
 )
-def test_a_tool_without_type_or_value_is_dropped_alone(item: str, extra: list[str]) -> None:  # CX-18
+def test_a_tool_without_type_or_value_is_dropped_alone(
+    item: str, extra: list[str]
+) -> None:  # CX-18
     sidecar = read(f"dependencies:\n  tools:\n    - {{type: mcp, value: kept}}\n    - {item}\n")
 
     assert (Tool("mcp", "kept"),) == sidecar.tools
@@ -190,7 +212,9 @@ def test_a_tool_without_type_or_value_is_dropped_alone(item: str, extra: list[st
     assert {4} == {note.line for note in sidecar.diagnostics}
 
 
-@pytest.mark.parametrize("field", ["transport: " + "t" * 65, "description: ''", "command: [a]", "url: " + "u" * 1025])
+@pytest.mark.parametrize(
+    "field", ["transport: " + "t" * 65, "description: ''", "command: [a]", "url: " + "u" * 1025]
+)
 def test_a_bad_optional_field_leaves_the_tool(field: str) -> None:  # CX-2, CX-18
     sidecar = read(f"dependencies: {{tools: [{{type: mcp, value: x, {field}}}]}}")
 
@@ -225,7 +249,7 @@ def test_false_is_read_in_any_spelling(word: str) -> None:  # CX-19
         "policy: {allow_implicit_invocation: [true]}\n",
     ],
 )
-def test_an_unreadable_policy_is_the_most_restrictive(text: str) -> None:  # decision 11
+def test_an_unreadable_policy_is_the_most_restrictive(text: str) -> None:  # MT-11
     sidecar = read(text)
 
     assert (False, (), ["SK085"]) == (sidecar.allow_implicit, sidecar.products, codes(sidecar))
@@ -240,7 +264,9 @@ def test_an_unreadable_policy_is_the_most_restrictive(text: str) -> None:  # dec
         ("x: &x {allow_implicit_invocation: false}\npolicy: {<<: *x}\n", "SK023"),
     ],
 )
-def test_a_policy_that_two_readers_could_take_two_ways_restricts(text: str, code: str) -> None:  # decision 11
+def test_a_policy_that_two_readers_could_take_two_ways_restricts(
+    text: str, code: str
+) -> None:  # MT-11
     sidecar = read(text)
 
     assert (False, [code, "SK085"]) == (sidecar.allow_implicit, codes(sidecar))
@@ -249,14 +275,22 @@ def test_a_policy_that_two_readers_could_take_two_ways_restricts(text: str, code
 def test_a_repeated_key_without_a_policy_restricts_nothing() -> None:
     sidecar = read("interface: {display_name: a, display_name: b}\n")
 
-    assert ({"display_name": "a"}, True, ["SK022"]) == (sidecar.interface, sidecar.allow_implicit, codes(sidecar))
+    assert ({"display_name": "a"}, True, ["SK022"]) == (
+        sidecar.interface,
+        sidecar.allow_implicit,
+        codes(sidecar),
+    )
 
 
 @pytest.mark.parametrize("value", ["codex", "{a: b}", "[codex, [x]]", "['']", "", "[codex, '  ']"])
-def test_unreadable_products_match_no_product(value: str) -> None:  # CX-20, decision 11
+def test_unreadable_products_match_no_product(value: str) -> None:  # CX-20, MT-11
     sidecar = read(f"policy:\n  products: {value}\n")
 
-    assert ((UNREADABLE,), True, ["SK085"]) == (sidecar.products, sidecar.allow_implicit, codes(sidecar))
+    assert ((UNREADABLE,), True, ["SK085"]) == (
+        sidecar.products,
+        sidecar.allow_implicit,
+        codes(sidecar),
+    )
 
 
 def test_every_diagnostic_has_a_place() -> None:

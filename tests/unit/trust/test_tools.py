@@ -5,41 +5,114 @@ from __future__ import annotations
 import pytest
 
 from metier.model import Trust
-from metier.trust.tools import DENIED, check_escalations, denial, denied, escalations
+from metier.trust.tools import DENIED_TOOLS, denial, escalations
 
 CUT = [
-    *DENIED,  # ZE-22
-    "Bash", "BASH", "bAsH", "Bash(git:*)", "Bash (git:*)", "Bash(", "Write", "Edit", "MultiEdit", "NotebookEdit", "multiedit",  # ZE-23, gap
-    "WebFetch", "web_fetch", "webfetch", "WEBFETCH", "web-fetch", "WebSearch", "deletePath", "DeletePath", "delete-path", "deletepath",
-    "createDirectory", "create_directory_tool", "memorySave", "memory.save",
-    "mcp__fs__write_file", "filesystem_write_file", "fs.write_file", "fs:write_file", "fs/writeFile", "writefile", "server_bash", "x_edit",
-    "mcp__docs__read", "mcp__*", "*", "", "()", "shell", "run_in_terminal", "execute_command", "str_replace_based_edit_tool", "apply_patch",
-    "bash_20250124", "bash2", "text_editor_20250728", "http_request", "runcommand", "memorysave", "createdirectory", "createfile",
-    "\uff22ash", "ba\u200bsh", "b\u0430sh", "re\u0430d", "bash\n", " bash ", "a" * 5000,
-    "a" * 201, "Read*", "re*d", "mcpDocsRead", "McpDocsRead", "\u200b" * 1600 + "read",  # too long, a pattern, MCP, read too late
-]  # fmt: skip
-KEPT = ["Read", "read_file", "Grep", "Glob", "list_directory", "search_files", "view", "credit_report", "prefetcher", "Read(src/**)", "TodoRead", "a" * 200, "re\u200bad", "re\ufe0fad"]
+    *DENIED_TOOLS,  # ZE-22
+    "Bash",
+    "BASH",
+    "bAsH",
+    "Bash(git:*)",
+    "Bash (git:*)",
+    "Bash(",
+    "Write",
+    "Edit",
+    "MultiEdit",
+    "NotebookEdit",
+    "multiedit",  # ZE-23, gap
+    "WebFetch",
+    "web_fetch",
+    "webfetch",
+    "WEBFETCH",
+    "web-fetch",
+    "WebSearch",
+    "deletePath",
+    "DeletePath",
+    "delete-path",
+    "deletepath",
+    "createDirectory",
+    "create_directory_tool",
+    "memorySave",
+    "memory.save",
+    "mcp__fs__write_file",
+    "filesystem_write_file",
+    "fs.write_file",
+    "fs:write_file",
+    "fs/writeFile",
+    "writefile",
+    "server_bash",
+    "x_edit",
+    "mcp__docs__read",
+    "mcp__*",
+    "*",
+    "",
+    "()",
+    "shell",
+    "run_in_terminal",
+    "execute_command",
+    "str_replace_based_edit_tool",
+    "apply_patch",
+    "bash_20250124",
+    "bash2",
+    "text_editor_20250728",
+    "http_request",
+    "runcommand",
+    "memorysave",
+    "createdirectory",
+    "createfile",
+    "\uff22ash",
+    "ba\u200bsh",
+    "b\u0430sh",
+    "re\u0430d",
+    "bash\n",
+    " bash ",
+    "a" * 5000,
+    "a" * 201,
+    "Read*",
+    "re*d",
+    "mcpDocsRead",
+    "McpDocsRead",
+    "\u200b" * 1600 + "read",  # too long, a pattern, MCP, read too late
+]
+KEPT = [
+    "Read",
+    "read_file",
+    "Grep",
+    "Glob",
+    "list_directory",
+    "search_files",
+    "view",
+    "credit_report",
+    "prefetcher",
+    "Read(src/**)",
+    "TodoRead",
+    "a" * 200,
+    "re\u200bad",
+    "re\ufe0fad",
+]
 
 
 @pytest.mark.parametrize("tool", CUT)
-def test_quarantine_denies_every_spelling_of_a_tool_that_acts(tool: str) -> None:  # ZE-22, ZE-23, easily missed 10
-    assert denied(tool, "quarantined")
+def test_quarantine_denies_every_spelling_of_a_tool_that_acts(
+    tool: str,
+) -> None:  # ZE-22, ZE-23, easily missed 10
+    assert denial(tool, "quarantined")
 
 
 @pytest.mark.parametrize("tool", KEPT)
 def test_quarantine_leaves_the_tools_that_only_look(tool: str) -> None:
-    assert not denied(tool, "quarantined")
+    assert not denial(tool, "quarantined")
 
 
 @pytest.mark.parametrize("tool", [*CUT, *KEPT])
 def test_a_blocked_skill_has_no_tools_at_all(tool: str) -> None:  # ZE-22
-    assert denied(tool, "blocked")
+    assert denial(tool, "blocked")
 
 
-@pytest.mark.parametrize("level", ["builtin", "trusted", "verified", "community"])
+@pytest.mark.parametrize("level", ["builtin", "own", "trusted", "verified", "community"])
 @pytest.mark.parametrize("tool", ["bash", None, "mcp__fs__write_file"])
 def test_better_levels_have_all_their_tools(tool: str | None, level: Trust) -> None:
-    assert not denied(tool, level, ["mcp__fs__write_file"])
+    assert not denial(tool, level, ["mcp__fs__write_file"])
 
 
 @pytest.mark.parametrize(
@@ -49,13 +122,19 @@ def test_better_levels_have_all_their_tools(tool: str | None, level: Trust) -> N
         ("Bash(git:*)", "quarantined", "Bash(git:*) denied (trust=quarantined)"),
         ("read", "quarantined", ""),
         ("read", "blocked", "all tools blocked (trust=blocked)"),
-        (None, "quarantined", "tool execution denied (trust=quarantined)"),  # a fenced block has no tool id
+        (
+            None,
+            "quarantined",
+            "tool execution denied (trust=quarantined)",
+        ),  # a fenced block has no tool id
         ("", "quarantined", "tool execution denied (trust=quarantined)"),
         (None, "blocked", "tool execution denied (trust=blocked)"),
         (None, "trusted", ""),
     ],
 )
-def test_a_denial_is_put_in_the_known_words(tool: str | None, level: Trust, expected: str) -> None:  # ZE-22
+def test_a_denial_is_put_in_the_known_words(
+    tool: str | None, level: Trust, expected: str
+) -> None:  # ZE-22
     assert expected == denial(tool, level)
 
 
@@ -74,8 +153,10 @@ def test_a_denial_is_put_in_the_known_words(tool: str | None, level: Trust, expe
         ("read", ["read"], True),
     ],
 )
-def test_every_registered_mcp_tool_is_denied_with_or_without_its_prefix(tool: str, registered: list[str], expected: bool) -> None:  # ZE-22
-    assert expected == denied(tool, "quarantined", registered)
+def test_every_registered_mcp_tool_is_denied_with_or_without_its_prefix(
+    tool: str, registered: list[str], expected: bool
+) -> None:  # ZE-22
+    assert expected == bool(denial(tool, "quarantined", registered))
 
 
 def test_escalations_are_the_declared_tools_that_the_trust_denies() -> None:  # ZE-9, ZE-23
@@ -91,20 +172,3 @@ def test_escalations_are_the_declared_tools_that_the_trust_denies() -> None:  # 
 def test_all_declared_tools_of_a_blocked_skill_are_escalations() -> None:  # ZE-23
     assert ["Read", "Grep"] == [one.tool for one in escalations(["Read", "Grep"], "blocked")]
     assert () == escalations(["Bash"], "community")
-
-
-def test_several_skills_are_checked_by_name_and_unknown_names_passed_over() -> None:  # ZE-9
-    declared = {"one": ["Bash", "Read"], "two": ["Read"], "three": ["Bash"]}
-
-    found = check_escalations([("one", "quarantined"), ("two", "quarantined"), ("three", "trusted"), ("four", "blocked")], declared)
-
-    assert ["one"] == list(found)
-    assert ["Bash"] == [one.tool for one in found["one"]]
-
-
-def test_registered_mcp_tools_count_for_every_skill_that_is_checked() -> None:  # ZE-9, ZE-22
-    declared = {"one": ["lookup_issue"], "two": ["lookup_issue"]}
-
-    found = check_escalations([("one", "quarantined"), ("two", "quarantined")], declared, iter(["lookup_issue"]))
-
-    assert ["one", "two"] == list(found)

@@ -5,19 +5,41 @@ from __future__ import annotations
 import pytest
 
 from metier.model import Card
-from metier.usage.db import Count, Counts
-from metier.usage.report import DAY, Usage, date_of, reliability, usage
+from metier.usage.io import Count, Counts
+from metier.usage.report import DAY, Usage, date_of, make_report, reliability
 
 NOW = 1_800_000_000
 
 
 def card(name: str, state: str = "visible", tokens: int = 10) -> Card:
-    return Card(name, "", "user", "", "skill-md", f"/{name}", None, state, "available", tokens, (), (), (), "/", "", "", "")  # type: ignore[arg-type]
+    return Card(
+        name,
+        "",
+        "user",
+        "",
+        "skill-md",
+        f"/{name}",
+        None,
+        state,  # type: ignore[arg-type]
+        "available",
+        tokens,
+        (),
+        (),
+        (),
+        "/",
+        "",
+        "",
+        "",
+    )
 
 
-def made(counts: Counts, *cards: Card, firsts: dict[str, int] | None = None, days: int = 30) -> Usage:
+def made(
+    counts: Counts, *cards: Card, firsts: dict[str, int] | None = None, days: int = 30
+) -> Usage:
     known = {(f"/{name}", name): first for name, first in (firsts or {}).items()}
-    return usage(counts._replace(seen=known), cards, {card.path for card in cards}, [], NOW, days)
+    return make_report(
+        counts._replace(seen=known), cards, {card.path for card in cards}, [], NOW, days
+    )
 
 
 @pytest.mark.parametrize(
@@ -33,7 +55,9 @@ def made(counts: Counts, *cards: Card, firsts: dict[str, int] | None = None, day
         (NOW - 90 * DAY, NOW + DAY, ""),  # a clock that was put back
     ],
 )
-def test_a_skill_is_dead_when_it_could_have_been_used_for_that_long(first: int, last: int | None, group: str) -> None:
+def test_a_skill_is_dead_when_it_could_have_been_used_for_that_long(
+    first: int, last: int | None, group: str
+) -> None:
     used = (Count("/a", "a", views=1, last=last),) if last is not None else ()
 
     found = made(Counts(used, began=NOW - 100 * DAY), card("a"), firsts={"a": first})
@@ -57,33 +81,54 @@ def test_only_what_models_are_told_of_can_be_dead() -> None:
 
 
 def test_uses_are_views_loads_and_runs_and_the_most_used_come_first() -> None:
-    counts = Counts((Count("/a", "a", views=1, reads=9, last=NOW), Count("/b", "b", 1, 2, 0, 3, 1, 50, NOW), Count("/c", "c", views=1, last=5)))
+    counts = Counts(
+        (
+            Count("/a", "a", views=1, reads=9, last=NOW),
+            Count("/b", "b", 1, 2, 0, 3, 1, 50, NOW),
+            Count("/c", "c", views=1, last=5),
+        )
+    )
 
     found = made(counts, card("a"), card("b"))
 
-    assert [("b", 6, "visible"), ("a", 1, "visible"), ("c", 1, "gone")] == [(one.name, one.uses, one.state) for one in found.skills]
+    assert [("b", 6, "visible"), ("a", 1, "visible"), ("c", 1, "gone")] == [
+        (one.name, one.uses, one.state) for one in found.skills
+    ]
     assert date_of(NOW) == found.skills[0].last_used
 
 
 def test_what_was_counted_and_still_lies_there_is_elsewhere_and_not_gone() -> None:
-    counts = Counts((Count("/a", "a", views=1), Count("/b", "b", views=1), Count("/c", "old-name", views=1)))
+    counts = Counts(
+        (Count("/a", "a", views=1), Count("/b", "b", views=1), Count("/c", "old-name", views=1))
+    )
 
-    found = usage(counts, [card("c")], {"/a", "/c"}, [], NOW, 30)
+    found = make_report(counts, [card("c")], {"/a", "/c"}, [], NOW, 30)
 
-    assert {"a": "elsewhere", "b": "gone", "old-name": "elsewhere"} == {one.name: one.state for one in found.skills}
+    assert {"a": "elsewhere", "b": "gone", "old-name": "elsewhere"} == {
+        one.name: one.state for one in found.skills
+    }
 
 
 def test_no_time_is_told_that_has_yet_to_come() -> None:
     ahead = NOW + 9_000 * DAY
 
-    found = made(Counts((Count("/a", "a", views=1, last=ahead),), began=ahead), card("a"), card("b"), firsts={"a": ahead, "b": ahead})
+    found = made(
+        Counts((Count("/a", "a", views=1, last=ahead),), began=ahead),
+        card("a"),
+        card("b"),
+        firsts={"a": ahead, "b": ahead},
+    )
 
     assert (date_of(NOW), date_of(NOW)) == (found.since, found.skills[0].last_used)
     assert [("b", 0)] == [(one.name, one.days) for one in found.unused]
 
 
 def test_the_costliest_are_named_with_their_share() -> None:
-    counts = Counts(tuple(Count(f"/{number}", str(number), views=2, tokens=number * 100) for number in range(15)))
+    counts = Counts(
+        tuple(
+            Count(f"/{number}", str(number), views=2, tokens=number * 100) for number in range(15)
+        )
+    )
 
     found = made(counts)
 
@@ -94,12 +139,22 @@ def test_the_costliest_are_named_with_their_share() -> None:
 def test_counts_that_could_not_be_read_are_a_note() -> None:
     found = made(Counts(trouble="it is spoilt", spoilt=("/x/usage.db.spoilt-1",)))
 
-    assert ["it is spoilt", "counts from before could not be read; they were set aside: /x/usage.db.spoilt-1"] == found.notes
+    assert [
+        "it is spoilt",
+        "counts from before could not be read; they were set aside: /x/usage.db.spoilt-1",
+    ] == found.notes
 
 
 def test_reliability_is_told_from_five_runs_on() -> None:  # ZE-37
-    counts = Counts((Count("/a", "a", runs=5, failures=1), Count("/b", "b", runs=4), Count("/c", "c", views=90, loads=90),
-                     Count("/d", "d", runs=9, failures=20), Count("/gone", "e", runs=9)))  # fmt: skip
+    counts = Counts(
+        (
+            Count("/a", "a", runs=5, failures=1),
+            Count("/b", "b", runs=4),
+            Count("/c", "c", views=90, loads=90),
+            Count("/d", "d", runs=9, failures=20),
+            Count("/gone", "e", runs=9),
+        )
+    )
 
     assert {"a": (5, 80), "d": (9, 0)} == reliability(counts, [card(name) for name in "abcd"])
 

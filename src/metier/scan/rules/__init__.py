@@ -1,1 +1,1 @@
-"""The rules as data: one table for each analyzer."""
+"""The rules as data: one table per analyzer."""

@@ -1,1 +1,1 @@
-"""Three versions of a skill into one: pure, and the same as git where both can do it."""
+"""Three versions of a skill into one, with the same result as git where git can do it."""

@@ -1,1 +1,1 @@
-"""Other tools' records of what they installed, one module to each format: bytes in, values out, and back."""
+"""Other tools' lock files, one module per format, and the exchange with ours."""

@@ -1,22 +1,28 @@
 """The record of ClawHub: `.clawhub/lock.json`, version 1. Pure.
 
-That tool writes a second file into each skill. It is part of the skill's bytes: metier looks at it to compare, never believes
-it over the record, and never writes it.
+That tool writes a second file into each skill. It is part of the skill's bytes: metier looks at it
+to compare, never believes it over the record, and never writes it.
 """
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from metier.errors import ConfigError
-from metier.supply.records.foreign import Foreign, deployed, document, entries, json_bytes, text, versioned
+from metier.supply.records.foreign import (
+    ForeignSkill,
+    deployed,
+    document,
+    json_bytes,
+    read_rows,
+    text,
+    texts,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from metier.supplies import Lock, Pin
-    from metier.supply.records.foreign import Mark
+    from metier.supply.model import JsonObject, Lock, Pin
+    from metier.supply.records.foreign import Hashes
 
 WHAT = "the record of ClawHub"
 PROJECT = USER = ".clawhub/lock.json"
@@ -26,11 +32,10 @@ INSIDE = ".clawhub/origin.json"
 LOSES = ("ClawHub's record has a version and nothing else that tells bytes apart",)
 
 
-def read(data: bytes) -> tuple[Foreign, ...]:
+def read(data: bytes) -> tuple[ForeignSkill, ...]:
     """Read the record."""
-    found = document(data, WHAT)
-    versioned(found, "version", (1,), WHAT)
-    return tuple(_foreign(slug, entry) for slug, entry in sorted(entries(found, "skills", WHAT).items()))
+    _found, rows = read_rows(data, "skills", (1,), WHAT)
+    return tuple(_foreign(slug, entry) for slug, entry in sorted(rows.items()))
 
 
 def carries(pin: Pin) -> str:
@@ -40,21 +45,28 @@ def carries(pin: Pin) -> str:
     return "" if deployed(pin, FOLDER) else f"it does not lie in {FOLDER}"
 
 
-def write(lock: Lock, previous: bytes | None, now: str, marks: Mapping[str, Mark] | None = None) -> bytes:  # noqa: ARG001 - all formats alike
+def write(
+    lock: Lock,
+    previous: bytes | None,
+    now: str,
+    marks: Hashes | None = None,  # noqa: ARG001 - all formats alike
+) -> bytes:
     """Write the record; what is in `previous` and not in the lock stays."""
-    found: dict[str, Any] = {} if previous is None else document(previous, WHAT)
-    if previous is not None:
-        versioned(found, "version", (1,), WHAT)
-    rows = entries(found, "skills", WHAT) if found else {}
+    found, rows = read_rows(previous, "skills", (1,), WHAT)
     for pin in lock.pins:
         if carries(pin):
             continue
         before = rows.get(pin.name, {})
         version = pin.commit or pin.ref or None
         when = before.get("installedAt") if before.get("version") == version else None
-        new: dict[str, Any] = {"version": version, "installedAt": when if isinstance(when, int | float) else _milliseconds(now)}
+        rows[pin.name] = {
+            **before,
+            "version": version,
+            "installedAt": when if isinstance(when, int | float) else _milliseconds(now),
+        }
         owner, slash, _slug = pin.source.removeprefix("clawhub:").rpartition("/")
-        rows[pin.name] = {**before, **new, **({"ownerHandle": owner} if slash and "/" not in owner else {})}
+        if slash and "/" not in owner:
+            rows[pin.name]["ownerHandle"] = owner
     return json_bytes({**found, "version": 1, "skills": rows})
 
 
@@ -66,12 +78,18 @@ def origin_version(data: bytes) -> str:
         return ""
 
 
-def _foreign(slug: str, entry: dict[str, Any]) -> Foreign:
+def _foreign(slug: str, entry: JsonObject) -> ForeignSkill:
     owner = text(entry, "ownerHandle").removeprefix("@")
     version = text(entry, "version")
-    extra = tuple((key, value) for key in ("sourceRef", "pinReason") if (value := text(entry, key)))
-    source = f"clawhub:{owner}/{slug}" if owner else f"clawhub:{slug}"
-    return Foreign(slug, source, "clawhub", "", version, folder=f"{FOLDER}/{slug}", version=version, extra=extra)
+    return ForeignSkill(
+        name=slug,
+        source=f"clawhub:{owner}/{slug}" if owner else f"clawhub:{slug}",
+        kind="clawhub",
+        commit=version,
+        folder=f"{FOLDER}/{slug}",
+        version=version,
+        extra=texts(entry, "sourceRef", "pinReason"),
+    )
 
 
 def _milliseconds(now: str) -> int:

@@ -1,4 +1,6 @@
-"""What all records have in common: what one says about a skill, and how a stranger's JSON is read and written. Pure."""
+"""What all records have in common: what one says about a skill, and how a stranger's JSON is read
+and written. Pure.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +8,29 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metier.errors import ConfigError
-from metier.supply.pins import text_fault
+from metier.supply.safe_names import text_fault
 
 if TYPE_CHECKING:
-    from metier.supplies import Pin, SourceKind
+    from collections.abc import Mapping
 
-MOST_BYTES = 16 * 1024 * 1024
-MOST_DIGITS = 19
-GITHUB = "https://github.com/"
-WORKING = ".agents/skills"
+    from metier.supply.model import JsonObject, Pin, SourceKind
+
+    Hashes = Mapping[str, "RecordHash"]
 
 
-class Foreign(NamedTuple):
+MAX_RECORD_BYTES = 16 * 1024 * 1024
+MAX_NUMBER_DIGITS = 19
+GITHUB_URL = "https://github.com/"
+WORKING_FOLDER = ".agents/skills"
+
+
+class ForeignSkill(NamedTuple):
     """What another tool's record says about one skill. Nobody has judged any of it."""
 
     name: str
     source: str = ""
-    """An address as that tool wrote it, made whole; nothing where it names none that metier can fetch from."""
+    """An address as that tool wrote it, made whole, or for the kind `folder` a path on this machine;
+    nothing where it names none that metier can fetch from."""
     kind: SourceKind = "folder"
     ref: str = ""
     commit: str = ""
@@ -37,7 +45,7 @@ class Foreign(NamedTuple):
     """What else it says, for people."""
 
 
-class Held(NamedTuple):
+class RecordedFile(NamedTuple):
     """One file of a skill, whole."""
 
     path: str
@@ -45,7 +53,7 @@ class Held(NamedTuple):
     executable: bool = False
 
 
-class Mark(NamedTuple):
+class RecordHash(NamedTuple):
     """How a tool would mark a skill's bytes."""
 
     whole: str = ""
@@ -55,10 +63,10 @@ class Mark(NamedTuple):
     note: str = ""
 
 
-def document(data: bytes, what: str) -> dict[str, Any]:
+def document(data: bytes, what: str) -> JsonObject:
     """Read a record that is JSON; whatever is wrong with it is a fault of that file."""
-    if len(data) > MOST_BYTES:
-        raise broken(what, f"it is longer than {MOST_BYTES:,} bytes")
+    if len(data) > MAX_RECORD_BYTES:
+        raise broken(what, f"it is longer than {MAX_RECORD_BYTES:,} bytes")
     try:
         found = json.loads(data.decode("utf-8-sig"), parse_int=_number)
     except UnicodeDecodeError:
@@ -72,26 +80,42 @@ def document(data: bytes, what: str) -> dict[str, Any]:
     return found
 
 
-def versioned(found: dict[str, Any], key: str, known: tuple[Any, ...], what: str) -> None:
+def versioned(found: JsonObject, key: str, known: tuple[Any, ...], what: str) -> None:
     """See to it that a record is of a version that is understood."""
     version = found.get(key)
     if isinstance(version, bool) or version not in known:
-        raise ConfigError(f"{what} is of a version that metier does not know: {json.dumps(version)[:40]}", code="record-version",
-                          hint=f"it knows {', '.join(map(str, known))}; upgrade metier, or that tool")  # fmt: skip
+        raise ConfigError(
+            f"{what} is of a version that metier does not know: {json.dumps(version)[:40]}",
+            code="record-version",
+            hint=f"it knows {', '.join(map(str, known))}; upgrade metier, or that tool",
+        )
 
 
-def entries(found: dict[str, Any], key: str, what: str) -> dict[str, dict[str, Any]]:
-    """Give what a record says about each skill, by name; what is no object says nothing."""
+def read_rows(
+    data: bytes | None, key: str, known: tuple[Any, ...], what: str
+) -> tuple[JsonObject, dict[str, JsonObject]]:
+    """Give a record of a version that is understood, and what it says about each skill, by name;
+    what is no object says nothing, and neither does a record that is not there.
+    """
+    if data is None:
+        return {}, {}
+    found = document(data, what)
+    versioned(found, "version", known, what)
     rows = found.get(key)
     if not isinstance(rows, dict):
         raise broken(what, f"'{key}' is not an object")
-    return {name: entry if isinstance(entry, dict) else {} for name, entry in rows.items()}
+    return found, {name: entry if isinstance(entry, dict) else {} for name, entry in rows.items()}
 
 
-def text(entry: dict[str, Any], key: str) -> str:
+def text(entry: JsonObject, key: str) -> str:
     """Give a text of one line; nothing where there is none."""
     value = entry.get(key)
     return value if isinstance(value, str) and not text_fault(value) else ""
+
+
+def texts(entry: JsonObject, *keys: str) -> tuple[tuple[str, str], ...]:
+    """Give those of some texts that there are."""
+    return tuple((key, value) for key in keys if (value := text(entry, key)))
 
 
 def json_bytes(value: Any, *, end: str = "\n") -> bytes:
@@ -101,12 +125,16 @@ def json_bytes(value: Any, *, end: str = "\n") -> bytes:
 
 def broken(what: str, why: str) -> ConfigError:
     """Say that a record cannot be read."""
-    return ConfigError(f"{what} cannot be read: {why}", hint="put that file right with the tool that wrote it", code="record")
+    return ConfigError(
+        f"{what} cannot be read: {why}",
+        hint="put that file right with the tool that wrote it",
+        code="record",
+    )
 
 
 def github_of(source: str) -> str:
     """Give `owner/name` of a repository on GitHub; nothing for any other source."""
-    rest = source.removeprefix(GITHUB)
+    rest = source.removeprefix(GITHUB_URL)
     return rest if rest != source and rest.count("/") == 1 else ""
 
 
@@ -116,4 +144,4 @@ def deployed(pin: Pin, folder: str) -> bool:
 
 
 def _number(digits: str) -> int:
-    return int(digits) if len(digits) <= MOST_DIGITS else 0
+    return int(digits) if len(digits) <= MAX_NUMBER_DIGITS else 0

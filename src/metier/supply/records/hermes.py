@@ -1,22 +1,32 @@
 """The record of Hermes: `.hermes/skills/.hub/lock.json`, version 1. Pure.
 
-Its hash (HE-43) runs over path, NUL and bytes without lengths, and keeps 64 bits. On disk Hermes sorts by the parts of a path,
-in a download by the whole of it: where the two differ, it sees an update for ever, and metier says so.
+Its hash (HE-43) runs over path, NUL and bytes without lengths, and keeps 64 bits. On disk Hermes
+sorts by the parts of a path, in a download by the whole of it: where the two differ, it sees an
+update for ever, and metier says so.
 """
 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from metier.supply.pins import path_fault
-from metier.supply.records.foreign import GITHUB, Foreign, Mark, document, entries, github_of, json_bytes, text, versioned
+from metier.supply.records.foreign import (
+    GITHUB_URL,
+    ForeignSkill,
+    RecordHash,
+    github_of,
+    json_bytes,
+    read_rows,
+    text,
+    texts,
+)
+from metier.supply.safe_names import path_fault
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
-    from metier.supplies import Lock, Pin
-    from metier.supply.records.foreign import Held
+    from metier.supply.model import JsonObject, Lock, Pin
+    from metier.supply.records.foreign import Hashes, RecordedFile
 
 WHAT = "the record of Hermes"
 FOLDER = ".hermes/skills"
@@ -26,11 +36,10 @@ TRUSTED = frozenset({"openai/skills", "anthropics/skills"})
 """Whose skills Hermes calls trusted (HE-36)."""
 
 
-def read(data: bytes) -> tuple[Foreign, ...]:
+def read(data: bytes) -> tuple[ForeignSkill, ...]:
     """Read the record."""
-    found = document(data, WHAT)
-    versioned(found, "version", (1,), WHAT)
-    return tuple(_foreign(name, entry) for name, entry in sorted(entries(found, "installed", WHAT).items()))
+    _found, rows = read_rows(data, "installed", (1,), WHAT)
+    return tuple(_foreign(name, entry) for name, entry in sorted(rows.items()))
 
 
 def carries(pin: Pin) -> str:
@@ -40,55 +49,73 @@ def carries(pin: Pin) -> str:
     return "" if _identifier(pin)[0] else f"Hermes knows no source of the kind {pin.kind}"
 
 
-def write(lock: Lock, previous: bytes | None, now: str, marks: Mapping[str, Mark] | None = None) -> bytes:
+def write(lock: Lock, previous: bytes | None, now: str, marks: Hashes | None = None) -> bytes:
     """Write the record; what is in `previous` and not in the lock stays."""
-    found: dict[str, Any] = {} if previous is None else document(previous, WHAT)
-    if previous is not None:
-        versioned(found, "version", (1,), WHAT)
-    rows = entries(found, "installed", WHAT) if found else {}
+    found, rows = read_rows(previous, "installed", (1,), WHAT)
     for pin in lock.pins:
         if carries(pin):
             continue
-        before, mark_of = rows.get(pin.name, {}), (marks or {}).get(pin.name, Mark())
+        before = rows.get(pin.name, {})
+        mark_of = (marks or {}).get(pin.name, RecordHash())
         source, identifier = _identifier(pin)
         level = "trusted" if github_of(pin.source) in TRUSTED else "community"
         new = {
-            "source": source, "identifier": identifier, "trust_level": level,
-            "scan_verdict": pin.verdict.level, "content_hash": mark_of.whole or text(before, "content_hash"),
-            "install_path": _place(pin), "files": sorted(file.path for file in pin.files),
-        }  # fmt: skip
+            "source": source,
+            "identifier": identifier,
+            "trust_level": level,
+            "scan_verdict": pin.verdict.level,
+            "content_hash": mark_of.whole or text(before, "content_hash"),
+            "install_path": _place(pin),
+            "files": sorted(file.path for file in pin.files),
+        }
         same = all(before.get(key) == value for key, value in new.items())
-        new |= {"metadata": before.get("metadata", {}), "installed_at": text(before, "installed_at") or now,
-                "updated_at": text(before, "updated_at") if same else now}  # fmt: skip
+        new |= {
+            "metadata": before.get("metadata", {}),
+            "installed_at": text(before, "installed_at") or now,
+            "updated_at": text(before, "updated_at") if same else now,
+        }
         rows[pin.name] = {**before, **new}
     return json_bytes({**found, "version": 1, "installed": rows})
 
 
-def mark(files: Sequence[Held]) -> Mark:
-    """Give Hermes's own hash of what is on disk, and say so where a download would hash otherwise."""
+def mark(files: Sequence[RecordedFile]) -> RecordHash:
+    """Give Hermes's own hash of what is on disk, and say so where a download would hash
+    otherwise.
+    """
     disk = _hash(sorted(files, key=lambda file: file.path.split("/")))
-    same = disk == _hash(sorted(files, key=lambda file: file.path))
-    return Mark(disk, note="" if same else "Hermes hashes in another order when it looks for updates, and will always see one")
+    return RecordHash(
+        disk,
+        note=""
+        if disk == _hash(sorted(files, key=lambda file: file.path))
+        else "Hermes hashes in another order when it looks for updates, and will always see one",
+    )
 
 
-def _hash(files: Sequence[Held]) -> str:
+def _hash(files: Sequence[RecordedFile]) -> str:
     whole = hashlib.sha256()
     for file in files:
         whole.update(file.path.encode("utf-8", "surrogateescape") + b"\0" + file.data)
     return f"sha256:{whole.hexdigest()[:16]}"
 
 
-def _foreign(name: str, entry: dict[str, Any]) -> Foreign:
-    source, identifier, place = text(entry, "source"), text(entry, "identifier"), text(entry, "install_path")
-    folder = f"{FOLDER}/{place}" if place and not path_fault(place) else ""
-    extra = tuple((key, value) for key in ("source", "identifier", "trust_level", "scan_verdict") if (value := text(entry, key)))
-    about = Foreign(name, digest_hint=text(entry, "content_hash"), folder=folder, extra=extra)
+def _foreign(name: str, entry: JsonObject) -> ForeignSkill:
+    source = text(entry, "source")
+    identifier = text(entry, "identifier")
+    place = text(entry, "install_path")
+    about = ForeignSkill(
+        name,
+        digest_hint=text(entry, "content_hash"),
+        folder=f"{FOLDER}/{place}" if place and not path_fault(place) else "",
+        extra=texts(entry, "source", "identifier", "trust_level", "scan_verdict"),
+    )
     owner, _, rest = identifier.partition("/")
     repository, _, path = rest.partition("/")
     if source == "github" and owner and repository:
-        return about._replace(source=f"{GITHUB}{owner}/{repository}", kind="git", path=path)
+        return about._replace(source=f"{GITHUB_URL}{owner}/{repository}", kind="git", path=path)
     if source == "clawhub" and identifier:
-        return about._replace(source=f"clawhub:{identifier.removeprefix('clawhub/')}", kind="clawhub")
+        return about._replace(
+            source=f"clawhub:{identifier.removeprefix('clawhub/')}", kind="clawhub"
+        )
     return about
 
 

@@ -1,0 +1,1 @@
+"""Snapshots as files, and the SQLite cache of digests and verdicts."""

@@ -1,0 +1,1 @@
+"""The disk, this machine, and notices of changes."""

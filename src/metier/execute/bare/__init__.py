@@ -1,1 +1,0 @@
-"""Running without a sandbox, for who has said in so many words that they want it."""

@@ -1,1 +1,0 @@
-"""One bubblewrap at work."""

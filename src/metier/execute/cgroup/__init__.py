@@ -1,1 +1,0 @@
-"""Control groups: the kernel counts a run's tasks and memory, and ends what is over."""

@@ -1,1 +1,0 @@
-"""The descriptors that one run holds."""

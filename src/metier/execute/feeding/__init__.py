@@ -1,1 +1,0 @@
-"""What a program gets on its standard input."""

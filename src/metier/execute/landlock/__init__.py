@@ -1,1 +1,0 @@
-"""Landlock: what the kernel itself keeps a thread, and all that it starts, from doing (`proc`)."""

@@ -1,1 +1,0 @@
-"""What the sandbox is made of here."""

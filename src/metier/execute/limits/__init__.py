@@ -1,1 +1,0 @@
-"""The kernel's limits on a process that has not begun yet."""

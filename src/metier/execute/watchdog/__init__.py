@@ -1,1 +1,0 @@
-"""What a run takes of the machine, counted from outside."""

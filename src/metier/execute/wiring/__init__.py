@@ -1,1 +1,0 @@
-"""The pipes between a run and the sandbox."""

@@ -1,0 +1,1 @@
+"""6 · Which skill fits a task: words, meaning, triggers."""

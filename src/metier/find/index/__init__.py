@@ -1,0 +1,1 @@
+"""The index on words and vectors: its format, and how it is written and asked."""

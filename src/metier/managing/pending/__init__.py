@@ -1,1 +1,0 @@
-"""Changes that wait for a person."""

@@ -1,1 +1,0 @@
-"""Putting a change in place, all at once."""

@@ -1,1 +1,0 @@
-"""Looking at folders without reading a file in them."""

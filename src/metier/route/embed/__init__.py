@@ -1,1 +1,0 @@
-"""Models that see what texts mean, each behind the port `Embedder`."""

@@ -1,0 +1,1 @@
+"""The sandbox at work, and what a run keeps on disk."""

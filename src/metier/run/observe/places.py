@@ -1,0 +1,134 @@
+"""The places and programs that mean something to whoever judges what was seen. Tables."""
+
+from __future__ import annotations
+
+from metier.scan.model import word_set
+
+SECRET_KINDS = word_set("ssh-key cloud token browser wallet history secret env agent")
+
+STARTS_LATER = (
+    "~/.bashrc",
+    "~/.bash_profile",
+    "~/.bash_login",
+    "~/.profile",
+    "~/.zshrc",
+    "~/.zshenv",
+    "~/.zprofile",
+    "~/.config/fish/",
+    "~/.config/autostart/",
+    "~/.config/systemd/",
+    "~/.local/share/systemd/",
+    "~/.ssh/authorized_keys",
+    "~/.ssh/rc",
+    "~/.ssh/config",
+    "~/.gitconfig",
+    "~/.config/git/",
+    "~/.crontab",
+    "/var/spool/cron",
+    "/etc/cron",
+    "~/.pam_environment",
+    "~/.xinitrc",
+    "~/.xprofile",
+    "~/.npmrc",
+    "~/.pip/",
+    "~/.config/pip/",
+    "~/.vimrc",
+    "~/.inputrc",
+    "~/Library/LaunchAgents/",
+)
+"""Files below the home that run by themselves, or change what other programs run."""
+STARTS_WITH_PYTHON = (".pth", "sitecustomize.py", "usercustomize.py")
+"""Files in a folder of packages that every Python runs when it starts."""
+OWN_PROGRAMS_FOLDER = "~/.local/bin/"
+COMMON_PROGRAMS = word_set(
+    "ls cat cp mv rm cd sh bash zsh sudo su ssh scp git gh curl wget python python3 pip pip3 node "
+    "npm npx docker kubectl aws gcloud az vim vi nano less grep find make tar gpg claude codex "
+    "gemini cursor code cargo go java ps top crontab systemctl apt brew"
+)
+"""Programs that people start by their name: one of that name in a folder that comes first is run in
+its place."""
+AGENT_FILES = (
+    "~/.claude/",
+    "~/.claude.json",
+    "~/.codex/",
+    "~/.cursor/",
+    "~/.gemini/",
+    "~/.config/Claude/",
+    "~/.hermes/",
+    "~/.opencode/",
+    "~/.config/opencode/",
+    "~/.agents/",
+    "~/.windsurf/",
+    "~/.copilot/",
+)
+PROJECT_AGENT_FILES = (
+    "CLAUDE.md",
+    "CLAUDE.local.md",
+    "AGENTS.md",
+    "GEMINI.md",
+    ".mcp.json",
+    ".cursorrules",
+    ".claude/",
+    ".cursor/",
+    ".codex/",
+    ".github/copilot-instructions.md",
+    ".git/hooks/",
+    ".husky/",
+    ".vscode/tasks.json",
+    ".agents/",
+)
+OWN_DATA = ("Documents/", "Pictures/", "Contacts/", "Mail/", "Desktop/", "Downloads/")
+
+VENDORS = {
+    "AWS_": ("amazonaws.com", "aws.amazon.com"),
+    ".aws/": ("amazonaws.com", "aws.amazon.com"),
+    "GITHUB": ("github.com", "githubusercontent.com", "ghcr.io"),
+    "GH_": ("github.com", "ghcr.io"),
+    "gh/": ("github.com",),
+    ".git-credentials": ("github.com",),
+    ".netrc": ("github.com", "heroku.com"),
+    "NPM_": ("npmjs.org", "npmjs.com"),
+    ".npmrc": ("npmjs.org", "npmjs.com"),
+    ".pypirc": ("pypi.org",),
+    "OPENAI": ("openai.com",),
+    ".codex/auth": ("openai.com", "chatgpt.com"),
+    "ANTHROPIC": ("anthropic.com", "claude.ai", "claude.com"),
+    ".claude/settings": ("anthropic.com",),
+    "STRIPE": ("stripe.com",),
+    "SLACK": ("slack.com",),
+    "GOOGLE": ("googleapis.com", "google.com"),
+    "gcloud/": ("googleapis.com", "google.com"),
+    ".docker/": ("docker.io", "docker.com"),
+    ".azure/": ("azure.com", "microsoftonline.com", "windows.net"),
+    ".kube/": ("203.0.113.12",),
+    "DATABASE_URL": ("db.internal", "prod.internal"),
+}
+"""Whose secret it is, by a part of its place: sent there, it is used for what it is for."""
+PROGRAM_FILES = {
+    "ssh": ("~/.ssh/",),
+    "scp": ("~/.ssh/",),
+    "rsync": ("~/.ssh/",),
+    "git": ("~/.git-credentials", "~/.netrc", "~/.ssh/", "~/.config/gh/", "~/.gnupg/"),
+    "gpg": ("~/.gnupg/",),
+    "curl": ("~/.netrc",),
+    "npm": ("~/.npmrc",),
+    "npx": ("~/.npmrc",),
+    "node": ("~/.npmrc",),
+    "pip": ("~/.netrc", "~/.pypirc"),
+    "twine": ("~/.pypirc",),
+    "aws": ("~/.aws/",),
+    "gcloud": ("~/.config/gcloud/",),
+    "kubectl": ("~/.kube/",),
+    "docker": ("~/.docker/",),
+    "gh": ("~/.config/gh/",),
+    "az": ("~/.azure/",),
+}
+"""Which files a program reads by itself, as it always does."""
+PACKAGE_HOSTS = word_set(
+    "pypi.org files.pythonhosted.org registry.npmjs.org registry.yarnpkg.com crates.io static.crates.io rubygems.org proxy.golang.org"
+)
+PACKAGE_PROGRAMS = word_set("pip pip3 npm npx pnpm yarn bun uv uvx gem cargo go")
+CODE_HOSTS = word_set("github.com codeload.github.com gitlab.com codeberg.org bitbucket.org")
+"""Where people keep code that a package can be installed from by its repository."""
+SPOKEN_NAMES = {".crontab": "cron", ".gitconfig": "git config", ".npmrc": "npm config"}
+"""What people call a file that they do not write into by its name."""

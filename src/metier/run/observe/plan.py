@@ -1,0 +1,501 @@
+"""Plans what is tried: the commands that a skill's instructions tell an agent to run, its scripts in
+several ways, its setup steps, and a code skill's `run`. Pure.
+
+What is not tried is listed with the reason: silence is not safety.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING, NamedTuple
+
+from metier.run.interpreters import interpreter_of, options_of
+from metier.run.observe.model import NotTried, Try
+from metier.run.observe.samples import SAMPLES, sample_path
+from metier.scan.languages.markdown import segments
+from metier.scan.model import word_set
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from metier.model import Texts
+    from metier.run.observe.model import Stage, WatchLimits
+    from metier.scan.languages.markdown import MarkdownSegment
+
+SHELLS = frozenset(
+    {"bash", "sh", "shell", "zsh", "console", "terminal", "shell-session", "shellsession", "ksh"}
+)
+PROGRAMS = {
+    "python": "python3",
+    "python3": "python3",
+    "py": "python3",
+    "javascript": "node",
+    "js": "node",
+    "node": "node",
+}
+"""Languages of a fence that is run as a program of its own."""
+SETUP_NAMES = ("setup.sh", "install.sh", "scripts/setup.sh", "scripts/install.sh", "bootstrap.sh")
+MAX_FILES = 400
+MAX_SCRIPT_TRIES = 4
+DAYS_LATER = (45, 400)
+"""How far the clock is moved for a script that asks what time it is."""
+MAX_SHOWN_CHARS = 120
+
+_IMPERATIVE = re.compile(
+    r"(?:^|[.:;!?)\]\n-]|\d\.)[\s*_>]*(?:(?:then|first|next|finally|now|always|also|and|to [a-z ]{3,40},|please"
+    r"|(?:if|when|once|after|before) [^.`]{0,60},)[\s,]*)*"
+    r"(run|execute|call|invoke|use|start|type|launch|install|paste|issue|do)\b[^.`\n]{0,60}$",
+    re.IGNORECASE,
+)
+_RUN_VERBS = word_set("run execute invoke type paste issue launch")
+_ARTICLES = word_set("the a an this that your our all each any it one every")
+_AGAINST = re.compile(
+    r"\b(?:never|do not|don't|avoid|must not|refuse|instead of|bad|wrong|unsafe|dangerous|malicious|anti-?pattern)\b",
+    re.IGNORECASE,
+)
+_LOOKS_RUN = re.compile(
+    r"(?:\./|bash |sh |python3? |node |npx |npm |pip3? |uv |uvx |curl |wget |git "
+    r"|make\b|docker |scripts/|~/|cat |tar |echo |export |source )"
+)
+_PROMPT = re.compile(r"^[$%] (?=\S)")
+_OPTION = re.compile(r"add_argument\(\s*(?:['\"]-\w['\"],\s*)?['\"](--[a-z][\w-]*)['\"]([^)]*)\)")
+_FLAG = re.compile(r"action\s*=|type\s*=\s*(?:int|float)|choices\s*=")
+_POSITIONAL = re.compile(r"add_argument\(\s*['\"]([a-z_][\w-]*)['\"]")
+_SHELL_ARGUMENT = re.compile(r"\$\{?([1-9])\b")
+_PROGRAM_ARGUMENT = re.compile(
+    r"argv\s*(?:\[\s*([1-9])|\.slice\(|\[2:|\[1:|\.length)|len\(\s*(?:sys\.)?argv"
+)
+_STANDARD_INPUT = re.compile(
+    r"sys\.stdin|process\.stdin|/dev/stdin|\bread -r\b|while read|input\(\)"
+)
+_ENDING = re.compile(r"\.([a-z]{2,5})\b")
+_TIME = re.compile(
+    r"datetime|time\.time|time\.local|date \+|new Date|Date\.now|\$\(date|weekday|getDay|EPOCH"
+)
+_IN_CI = re.compile(r"\bCI\b|GITHUB_ACTIONS|GITLAB_CI|JENKINS|BUILDKITE")
+_USAGE = re.compile(r"[Uu]sage:\s*(?:\$0|%\(prog\)s|\S+)\s+([^\n\"']{1,120})")
+_PLACEHOLDER = re.compile(
+    r"<([A-Za-z][\w .:/|-]{0,40})>|\{\{?\s*([A-Za-z][\w.-]{0,30})\s*\}?\}|\[([A-Z][A-Z_ -]{2,30})\]|\b(YOUR_[A-Z_]+|your-[a-z-]+)\b"
+    r"|(?<![\w./-])((?:path/to/|/path/to/)[\w./-]+)|(?<![\w$.{/-])([A-Z][A-Z_]{2,20})(?![\w=(./-])"
+)
+_INPUT_FILE = re.compile(
+    r"(?<![\w/.~$}:-])(?<!> )(?<!>> )(?<!-o )(?<!out )(?<!output )(?<!out=)((?:[\w-]+/){0,4}[\w-]+\.([a-z]{2,5}))(?![\w/.])"
+)
+"""A file that a command reads, as its place in the command shows: not what it writes."""
+_NOT_PLACEHOLDERS = word_set(
+    "GET POST PUT PATCH DELETE HEAD OPTIONS HTTP HTTPS JSON CSV EOF END SELECT FROM WHERE AND "
+    "NOT NULL TRUE FALSE INSERT INTO UPDATE SET VALUES CREATE TABLE DROP"
+)
+_VARIABLE = re.compile(
+    r"(?:\$\{?([A-Z][A-Z0-9_]{2,40})"
+    r"|(?:environ(?:\.get)?[\[(]\s*|getenv\(\s*|process\.env\.)['\"]?([A-Z][A-Z0-9_]{2,40})['\"]?)"
+    r"(:?-|\s*,|\s*\)?\s*(?:\|\||\?\?|or\b))?"
+)
+"""A variable that is read: in a shell, or in a program; and whether something stands in for it."""
+_OWN_VARIABLES = word_set(
+    "HOME PATH USER SHELL PWD OLDPWD LANG TERM TMPDIR LOGNAME HOSTNAME EDITOR CI RANDOM "
+    "SECONDS BASH_SOURCE IFS LINENO PPID UID EUID"
+)
+_OWN_PREFIXES = ("BASH_", "GITHUB_", "XDG_", "PYTEST_", "OPT", "LC_", "METIER_", "npm_")
+_FOLDERS = (
+    "ARGUMENTS",
+    "CLAUDE_SKILL_DIR",
+    "SKILL_DIR",
+    "CLAUDE_PLUGIN_ROOT",
+    "baseDir",
+    "skill_dir",
+    "skillDir",
+    "SKILL_ROOT",
+)
+
+
+class ReadSkill(NamedTuple):
+    """What is read of a skill to plan: its name, its kind and its files."""
+
+    name: str
+    kind: str
+    """`skill-md`, `flat-md` or `code`."""
+    main: str
+    """The path of its own file: `SKILL.md`."""
+    files: Mapping[str, bytes]
+
+
+class ObservePlan(NamedTuple):
+    """What will be tried, in order, and what won't."""
+
+    tries: tuple[Try, ...]
+    left_out: tuple[NotTried, ...]
+
+
+def plan_tries(
+    skill: ReadSkill,
+    stage: Stage,
+    limits: WatchLimits,
+    *,
+    only: str = "",
+    has: Iterable[str] = (),
+    caller: str = "",
+) -> ObservePlan:
+    """Plan an observation. With `only`, just that script is tried; `has` are the programs of this
+    machine that read scripts, and `caller` is the program that calls what a file only defines.
+    """
+    planner = _Planner(skill, stage, frozenset(has), caller)
+    found = list(planner.script(only) if only else planner.everything())
+    unique = list({(one.command, one.lines, one.days): one for one in found}.values())
+    kept = unique[: limits.tries]
+    left = [
+        NotTried(one.what, f"only the first {limits.tries} are tried")
+        for one in unique[limits.tries :]
+    ]
+    return ObservePlan(tuple(kept), (*planner.left_out, *left))
+
+
+def asked_variables(files: Mapping[str, bytes]) -> Texts:
+    """Give the variables that a skill needs, for the stage to fill: those that it reads, and has no
+    value for by itself.
+    """
+    found: dict[str, None] = {}
+    for data in files.values():
+        for match in _VARIABLE.finditer(data[:200_000].decode("utf-8", "replace")):
+            name = match[1] or match[2]
+            own = name in _OWN_VARIABLES or name in _FOLDERS or name.startswith(_OWN_PREFIXES)
+            if not own and not match[3]:
+                found[name] = None
+    return tuple(found)[:60]
+
+
+class _Planner:
+    """Reads one skill for what to try."""
+
+    def __init__(self, skill: ReadSkill, stage: Stage, has: frozenset[str], caller: str) -> None:
+        self.skill, self.stage, self.has, self.caller = skill, stage, has, caller
+        self.left_out: list[NotTried] = []
+        self.scripts = [path for path in list(skill.files)[:MAX_FILES] if self.reader(path)]
+        self.there = {one.path for one in stage.decoys}
+        # What lies deeper is replaced first, so that no path is taken for the end of another.
+        self.paths = sorted(self.skill.files, key=len, reverse=True)[:MAX_FILES]
+
+    def everything(self) -> Iterator[Try]:
+        """Give all that is tried: setup, commands in their order, then scripts."""
+        if self.skill.kind == "code":
+            yield from self.code()
+            return
+        yield from self.setup()
+        yield from self.commands()
+        ordered = sorted(self.scripts, key=lambda path: (not path.startswith("scripts/"), path))
+        ways = [list(self.script(path)) for path in ordered if path not in SETUP_NAMES]
+        for turn in range(
+            MAX_SCRIPT_TRIES + len(DAYS_LATER) + 1
+        ):  # every script once, before any twice
+            yield from (way[turn] for way in ways if turn < len(way))
+
+    def reader(self, path: str) -> str:
+        """Name the program that reads a script; nothing for what is none."""
+        data = self.skill.files[path]
+        if path == self.skill.main or path.endswith(
+            ("__init__.py", ".md", "setup.py", "conftest.py")
+        ):
+            return ""
+        return interpreter_of(path, data[:4096])
+
+    # --- setup
+
+    def setup(self) -> Iterator[Try]:
+        """Give the steps that install something."""
+        files = self.skill.files
+        for path in SETUP_NAMES:
+            if path in files and self.reader(path):
+                yield Try("setup", path, path, ("bash", f"{self.stage.skill}/{path}"))
+        makefile = files.get("Makefile", b"").decode("utf-8", "replace")
+        for target in ("install", "setup"):
+            if re.search(rf"^{target}\s*:", makefile, re.MULTILINE):
+                yield self.shell("setup", f"cd {self.folder} && make {target}", "Makefile")
+        for path in files:
+            if path.rpartition("/")[2] != "package.json":
+                continue
+            text = files[path].decode("utf-8", "replace")
+            if re.search(r'"(?:pre|post)?install"\s*:', text):
+                place = f"{self.folder}/{path}".rpartition("/")[0]
+                yield self.shell(
+                    "setup", f"cd {shlex.quote(place)} && npm install --no-audit --no-fund", path
+                )
+
+    # --- commands of the instructions
+
+    def commands(self) -> Iterator[Try]:
+        """Give the commands that the skill's own file tells an agent to run, in their order."""
+        text = self.skill.files.get(self.skill.main, b"").decode("utf-8", "replace")
+        for piece in segments(text):
+            line = text.count("\n", 0, piece.start) + 1
+            place = f"{self.skill.main}:{line}"
+            if piece.place == "fence":
+                yield from self.fence(text, piece, place)
+            elif piece.place == "code-span" and self.is_told(text, piece):
+                yield self.shell("command", self.fill(text[piece.start : piece.end]), place)
+
+    def fence(self, text: str, piece: MarkdownSegment, place: str) -> Iterator[Try]:
+        """Give a fenced block as a command, where it is one."""
+        language = piece.lang.lower()
+        code = text[piece.start : piece.end].strip("\n")
+        if self.is_warned(text, piece.start):
+            if language in SHELLS:
+                self.left_out.append(NotTried(place, "the text around it warns against it"))
+            return
+        if language in SHELLS or (not language and _PROMPT.match(code.lstrip())):
+            lines = [line for line in code.split("\n") if line.strip()]
+            if any(
+                _PROMPT.match(line.strip()) for line in lines
+            ):  # a session: answers are left out
+                lines = [
+                    _PROMPT.sub("", line.strip()) for line in lines if _PROMPT.match(line.strip())
+                ]
+            yield self.shell("command", self.fill("\n".join(lines)), place)
+        elif language in PROGRAMS and _runs_alone(code):
+            program = PROGRAMS[language]
+            if self.has and program not in self.has:
+                self.left_out.append(NotTried(place, f"{program} is not installed"))
+                return
+            given = f"{program} - <<'METIER_END'\n{self.fill(code, quote=False)}\nMETIER_END"
+            yield self.shell("command", given, place)
+
+    def is_told(self, text: str, piece: MarkdownSegment) -> bool:
+        """Tell whether a sentence tells the agent to run what stands in it as code."""
+        code = text[piece.start : piece.end]
+        before = text[max(0, piece.start - 160) : piece.start - 1].rpartition("\n\n")[2]
+        told = _IMPERATIVE.search(before)
+        if told is None or _AGAINST.search(before.rpartition("\n")[2]):
+            return False
+        if _LOOKS_RUN.match(code) or any(code.startswith(path) for path in self.scripts):
+            return True
+        # After "run" almost anything of several words is a command.
+        first = code.partition(" ")[0]
+        plain = re.fullmatch(r"[a-z0-9_./~-]{2,}", first) is not None and first not in _ARTICLES
+        return plain and " " in code.strip() and told[1].lower() in _RUN_VERBS
+
+    @staticmethod
+    def is_warned(text: str, start: int) -> bool:
+        """Tell whether the line above a block says not to do it."""
+        above = text[max(0, start - 300) : start].rstrip("`~ \n").rstrip()
+        fence = above.rfind("\n```")
+        last = (
+            above[:fence] if fence >= 0 and above[fence + 4 :].strip().isalpha() else above
+        ).rstrip()
+        return bool(_AGAINST.search(last.rpartition("\n")[2]))
+
+    def shell(self, kind: str, lines: str, place: str) -> Try:
+        """Make a try of some shell text."""
+        shown = " ; ".join(line.strip() for line in lines.split("\n") if line.strip())
+        shown = shown.replace(f"{self.stage.skill}/", "")
+        short = shown if len(shown) <= MAX_SHOWN_CHARS else shown[: MAX_SHOWN_CHARS - 1] + "…"
+        return Try(
+            "setup" if kind == "setup" else "command", short, place, ("bash", "-c", lines), lines
+        )
+
+    @property
+    def folder(self) -> str:
+        """The skill's folder, for a shell."""
+        return shlex.quote(self.stage.skill)
+
+    def fill(self, code: str, *, quote: bool = True) -> str:
+        """Replace placeholders by what the stage has, and paths of the skill by where it lies."""
+        for name in _FOLDERS[1:]:
+            code = re.sub(
+                rf"\$\{{{name}\}}|\${name}\b|\{{\{{?{name}\}}?\}}", self.stage.skill, code
+            )
+        code = code.replace("$ARGUMENTS", sample_path("md"))
+        for path in self.paths:
+            if path in code and path != self.skill.main:
+                code = re.sub(
+                    rf"(?<![\w/.@-])(?:\./)?{re.escape(path)}(?![\w])",
+                    f"{self.stage.skill}/{path}",
+                    code,
+                )
+        code = _PLACEHOLDER.sub(lambda match: self.value_for(match, quote=quote), code)
+        return _INPUT_FILE.sub(self.input_for, code) if quote else code
+
+    def input_for(self, match: re.Match[str]) -> str:
+        """Give a sample in the place of a file that the instructions name and that is not there."""
+        there = f"{self.stage.project}/{match[1]}" in self.there
+        return match[0] if there or match[2] not in SAMPLES else sample_path(match[2])
+
+    def value_for(self, match: re.Match[str], *, quote: bool) -> str:
+        """Give a value for a placeholder, by what it is called."""
+        name = next(filter(None, match.groups()))
+        if match[6] and (name in _NOT_PLACEHOLDERS or not quote):
+            return match[0]
+        found = _value_of(name)
+        if found:
+            return found
+        words = _words_of(name)
+        if {"file", "path", "input", "doc", "document", "source"} & words:
+            return sample_path(self.usual_ending())
+        return match[0] if match[6] else "sample"
+
+    # --- scripts
+
+    def script(self, path: str) -> Iterator[Try]:
+        """Give the ways in which one script is tried: with samples, bare, for its help, in CI, and
+        later.
+        """
+        data = self.skill.files.get(path)
+        reader = self.reader(path) if data is not None else ""
+        if data is None or not reader:
+            self.left_out.append(NotTried(path, "it is no script that can be run"))
+            return
+        if self.has and reader not in self.has and reader not in {"sh", "bash"}:
+            self.left_out.append(NotTried(path, f"{reader} is not installed"))
+            return
+        text = data[:400_000].decode("utf-8", "replace")
+        start = (reader, *options_of(data[:4096], reader), f"{self.stage.skill}/{path}")
+        with_input = self.arguments(text)
+        if with_input:
+            yield self.run(path, start, with_input)
+        if _STANDARD_INPUT.search(text):
+            fed = f"{shlex.join(start)} < {sample_path(self.usual_ending(text))}"
+            yield self.shell("command", fed, path)._replace(kind="script", what=f"{path} < sample")
+        yield self.run(path, start, ())
+        if reader == "python3" and _only_defines(text):
+            yield self.call_functions(path, text)
+        if "argparse" in text or "--help" in text or "getopts" in text or "commander" in text:
+            yield self.run(path, start, ("--help",))
+        if _IN_CI.search(text):
+            lines = f"export CI=true GITHUB_ACTIONS=true\n{shlex.join((*start, *with_input))}"
+            yield self.shell("command", lines, path)._replace(kind="script", what=f"{path} in CI")
+        if _TIME.search(text):
+            yield from (
+                self.run(path, start, with_input)._replace(
+                    days=days, what=f"{path} {days} days later"
+                )
+                for days in DAYS_LATER
+            )
+
+    def call_functions(self, path: str, text: str) -> Try:
+        """Make a try that calls what a file only defines, as an agent would that reads the skill."""
+        command = ("python3", "-c", self.caller, f"{self.stage.skill}/{path}")
+        sample = sample_path(self.usual_ending(text))
+        return Try("script", f"{path} (its functions)", path, (*command, sample))
+
+    @staticmethod
+    def run(path: str, start: Texts, arguments: Texts) -> Try:
+        """Make a try of a script with some arguments."""
+        return Try("script", " ".join((path, *arguments)), path, (*start, *arguments))
+
+    def arguments(self, text: str) -> Texts:
+        """Guess a line of arguments, by the usage line or by how a script reads them."""
+        usage = _USAGE.search(text)
+        if usage:
+            words = [word for word in usage[1].split() if not word.startswith("[")]
+            found = [
+                self.argument(word.strip("<>\"'"), text)
+                for word in words
+                if word not in {"...", "|"}
+            ]
+            if found:
+                return tuple(found[:6])
+        given: list[str] = []
+        for option, rest in _OPTION.findall(text):
+            if not _FLAG.search(rest):
+                given += [option, self.argument(option.strip("-"), text)]
+        for name in _POSITIONAL.findall(text):
+            given.append(self.argument(name, text))
+        if given:
+            return tuple(given[:12])
+        numbers = [int(one or 1) for one in _PROGRAM_ARGUMENT.findall(text)]
+        numbers += [int(one) for one in _SHELL_ARGUMENT.findall(text)] if "argv" not in text else []
+        if not numbers:
+            return ()
+        first = sample_path(self.usual_ending(text))
+        return (first, *(f"out-{at}" for at in range(2, min(max(numbers), 4) + 1)))
+
+    def argument(self, name: str, text: str) -> str:
+        """Give a value for an argument, by its name."""
+        if name.startswith("-"):
+            return name
+        if {"out", "output", "dest", "destination", "target", "outfile"} & _words_of(name):
+            return "out.txt"
+        return _value_of(name) or sample_path(self.usual_ending(text))
+
+    def usual_ending(self, text: str = "") -> str:
+        """Give the kind of file that a script, or the skill, speaks of most."""
+        about = text or self.skill.files.get(self.skill.main, b"").decode("utf-8", "replace")
+        counted = [
+            one
+            for one in _ENDING.findall(about)
+            if one in SAMPLES and one not in {"py", "js", "sh", "md"}
+        ]
+        return max(counted, key=counted.count) if counted else "md" if ".md" in about else "txt"
+
+    def code(self) -> Iterator[Try]:
+        """Give the ways in which a code skill is called."""
+        path = f"{self.stage.skill}/{self.skill.main}"
+        for task in (f"use {self.skill.name} on {sample_path('md')}", ""):
+            call = (
+                "import importlib.util as u, sys, inspect\n"
+                "s = u.spec_from_file_location('skill', sys.argv[1]); m = u.module_from_spec(s)\n"
+                "s.loader.exec_module(m); n = len(inspect.signature(m.run).parameters)\n"
+                "r = m.run(*[sys.argv[2], ''][:n])\n"
+                "import asyncio; r = asyncio.run(r) if inspect.isawaitable(r) else r; print(r)"
+            )
+            yield Try(
+                "code", f"run({task!r})", self.skill.main, ("python3", "-c", call, path, task)
+            )
+
+
+_VALUES: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("email", "mail", "recipient"), "sam@example.org"),
+    (("url", "uri", "endpoint", "link"), "https://service.example.org/page"),
+    (("host", "domain", "server", "hostname"), "service.example.org"),
+    (("port",), "8080"),
+    (("key", "apikey", "token", "secret", "password"), "k-4f1c9d2e7ab0"),
+    (("branch",), "main"),
+    (("version", "tag"), "1.4.2"),
+    (("repo", "repository"), "northlight-studio/sample"),
+    (("days", "count", "number", "limit", "num", "size", "n"), "3"),
+    (("date", "day", "since"), "2026-01-05"),
+    (("month",), "2026-01"),
+    (("dir", "directory", "folder"), "dist"),
+    (("project", "workspace", "root"), "."),
+    (("name", "title", "subject", "query", "message", "text", "prompt", "topic", "keyword"), "sample"),
+    (("user", "owner", "org", "username"), "sam"),
+    (("id",), "42"),
+)  # fmt: skip
+
+
+def _only_defines(text: str) -> bool:
+    """Tell whether a Python file defines functions and calls none of them by itself."""
+    return bool(
+        re.search(r"^(?:async )?def [a-z]|^class [A-Z]", text, re.MULTILINE)
+    ) and not re.search(r"^if __name__|^(?:main|run|cli|app)\(|^sys\.exit\(", text, re.MULTILINE)
+
+
+def _words_of(name: str) -> set[str]:
+    """Give the words that a name is made of."""
+    return {word.lower() for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name) if word}
+
+
+def _value_of(name: str) -> str:
+    """Give a value by what something is called: a sample by its ending, or a made-up value; nothing
+    where the name says neither.
+    """
+    words = _words_of(name)
+    ending = _ENDING.search(name.lower())
+    known = ending[1] if ending else next((one for one in SAMPLES if one in words), "")
+    if known in SAMPLES:
+        return sample_path(known)
+    return next((value for some, value in _VALUES if words & set(some)), "")
+
+
+def _runs_alone(code: str) -> bool:
+    """Tell whether a block of a program does something by itself, as opposed to showing a
+    function.
+    """
+    return (
+        len(code) > 20
+        and re.search(
+            r"^(?!(?:from|import|def|class|@|#|\s|$|//|const \w+ = \(|function))\S",
+            code,
+            re.MULTILINE,
+        )
+        is not None
+    )

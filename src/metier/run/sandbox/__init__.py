@@ -1,0 +1,1 @@
+"""What the sandbox is told: the arguments of bubblewrap and the seccomp filter, as values."""

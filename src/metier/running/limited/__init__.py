@@ -1,1 +1,0 @@
-"""Other people's code in this very process, with a limit of time."""

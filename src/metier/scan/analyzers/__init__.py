@@ -1,1 +1,0 @@
-"""One analyzer a file: text in, hits out."""

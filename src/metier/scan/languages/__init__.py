@@ -1,0 +1,1 @@
+"""One reader or analyzer per language: text in, rule hits out."""

@@ -1,0 +1,1 @@
+"""Python: a syntax tree and a bounded taint walk."""

@@ -1,0 +1,1 @@
+"""Shell: text to commands, commands to behaviour."""

@@ -1,0 +1,1 @@
+"""Where secrets are kept: a file of the user's own, or the system keyring."""

@@ -1,1 +1,0 @@
-"""Bytes by their hash."""

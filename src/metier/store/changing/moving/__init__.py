@@ -1,1 +1,0 @@
-"""One place of a change: switched, or put back."""

@@ -1,1 +1,0 @@
-"""What changes the disk where skills lie."""

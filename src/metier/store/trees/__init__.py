@@ -1,1 +1,0 @@
-"""Folders of files as they lie on disk, read without following anything."""

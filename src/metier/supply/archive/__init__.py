@@ -1,1 +1,0 @@
-"""Archives on this machine."""

@@ -1,1 +1,0 @@
-"""Small files of other people's: locks and records."""

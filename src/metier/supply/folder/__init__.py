@@ -1,1 +1,0 @@
-"""Folders on this machine."""

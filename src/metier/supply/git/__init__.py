@@ -1,1 +1,0 @@
-"""Repositories, fetched by the git that is installed here, and never checked out."""

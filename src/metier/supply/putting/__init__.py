@@ -1,1 +1,0 @@
-"""Writing files that others read: whole or not at all."""

@@ -1,1 +1,0 @@
-"""Where the bytes of strangers lie until somebody has decided about them."""

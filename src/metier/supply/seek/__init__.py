@@ -1,1 +1,0 @@
-"""Asking many remote sources at once."""

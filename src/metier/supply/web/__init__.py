@@ -1,1 +1,0 @@
-"""Sources on the web: single files, archives, well-known indexes, registries."""

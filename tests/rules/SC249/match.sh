@@ -1,0 +1,1 @@
+echo '127.0.0.1 app.test' | sudo tee -a /etc/hosts

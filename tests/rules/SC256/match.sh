@@ -1,0 +1,1 @@
+docker run --rm -it -v /:/host alpine chroot /host

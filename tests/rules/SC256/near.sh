@@ -1,0 +1,1 @@
+docker run -v /:/host:ro prom/node-exporter

@@ -1,0 +1,1 @@
+sudo mkfs.ext4 /dev/nvme1n1

