@@ -80,6 +80,11 @@ WAITING = {
     "issue-triage": "Sorts new issues of this project. Use it every morning.",
     "api-guide": "Explains the interfaces of this project. Use it when you call them.",
 }
+DRAFTED = {
+    "field-notes": "Keeps notes of a visit. Use it after one.",
+    "trip-log": "Keeps a log of a trip. Use it on the way.",
+    "visit-plan": "Plans a visit. Use it before one.",
+}
 
 
 def agree(_outcome: Outcome) -> bool:
@@ -107,6 +112,7 @@ class WebHome:
         self._install()
         self.kit = self.release_plugin("kit", "1.0")
         self.toolbox = self.release_plugin("toolbox", "1.0", ("hammer", "saw"))
+        self.lamps = self.release_plugin("lamps", "1.0", ("candle", "torch"))
         self._mirror()
         self._draft()
         self.incoming = self.base / "incoming"
@@ -171,29 +177,33 @@ class WebHome:
         self.write(".claude/skills/greeter/scripts/clock.py", CLOCK)
 
     def _install(self) -> None:
-        """Install from a repository: one skill whose update is in conflict, and one with two revisions and a third upstream."""
+        """Install from a repository: two skills whose updates are in conflict, and one with two revisions and a third upstream."""
         forms = "Fills in PDF forms and checks them. Use it when a .pdf has fields."
+        stamps = "Puts stamps on PDF files. Use it when a .pdf has to be stamped."
         scans = "Reads the text of scanned pages. Use it for pictures of text."
 
         def commit(form: str, scan: str) -> None:
             self.upstream.commit(
                 {
                     "skills/pdf-forms/SKILL.md": skill_text("pdf-forms", forms, form),
+                    "skills/pdf-stamps/SKILL.md": skill_text("pdf-stamps", stamps, form),
                     "skills/ocr-pages/SKILL.md": skill_text("ocr-pages", scans, scan),
                 }
             )
 
+        names = ("pdf-forms", "pdf-stamps", "ocr-pages")
         commit(PAGES, PAGES)
         with self.open() as m:
-            m.add(self.upstream.url, skills=("pdf-forms", "ocr-pages"), user=True, consent=agree)
-        ours = self.home / ".agents/skills/pdf-forms/SKILL.md"
-        ours.write_text(ours.read_text().replace("Look at step 3", "Skip step 3"))
+            m.add(self.upstream.url, skills=names, user=True, consent=agree)
+        for name in names[:2]:
+            ours = self.file(name, ".agents")
+            ours.write_text(ours.read_text().replace("Look at step 3", "Skip step 3"))
         theirs = PAGES.replace("Look at step 3", "Sign step 3").replace(
             "at step 11", "after step 11"
         )
         commit(theirs, PAGES.replace("Look at step 2", "Straighten step 2"))
         with self.open() as m:
-            m.update(("pdf-forms", "ocr-pages"), user=True, consent=agree)
+            m.update(names, user=True, consent=agree)
         commit(theirs, PAGES.replace("Look at step 2", "Turn and straighten step 2"))
 
     def release_plugin(
@@ -220,11 +230,12 @@ class WebHome:
             m.plugin_sync()
 
     def _draft(self) -> None:
-        """Have an agent change a skill, which waits for a yes."""
-        text = skill_text("field-notes", "Keeps notes of a visit. Use it after one.")
-        self.write(".agents/skills/field-notes/SKILL.md", text)
+        """Have an agent change skills, which wait for a yes."""
         with self.open() as m:
-            m.manage("edit", "field-notes", content=text.replace("once a day", "at noon"))
+            for name, description in DRAFTED.items():
+                text = skill_text(name, description)
+                self.write(f".agents/skills/{name}/SKILL.md", text)
+                m.manage("edit", name, content=text.replace("once a day", "at noon"))
 
     def _write_source(self) -> None:
         """Write a folder of skills that somebody may add: two are harmless, one is not."""

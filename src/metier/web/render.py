@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import UTC, datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -102,6 +103,7 @@ def page(request: Request, name: str, status: int = 200, **values: Any) -> Respo
             state=request.scope.get("news", site.news),
             home=site.library.context.home or "",
             short=lambda path: shorten(site, path),
+            homed=lambda text: shorten_within(site, text),
             skill_url=lambda card: skill_url(site, card),
             **values,
         )
@@ -150,6 +152,14 @@ def shorten(site: Site, path: str) -> str:
     """Write a path as people do: with ~ for their own folder."""
     home = site.library.context.home
     return f"~{path[len(home) :]}" if home and path.startswith(f"{home}/") else path
+
+
+def shorten_within(site: Site, text: str) -> str:
+    """Write the paths in a sentence with ~ for people's own folder."""
+    home = site.library.context.home
+    if not home:
+        return text
+    return re.sub(rf"(?<![^\s:('\"]){re.escape(home)}(?=/)", "~", text)
 
 
 def _url(where: str, **query: Any) -> str:
