@@ -54,6 +54,7 @@ SUMMARIES = {
     "run": "run a skill's script, or a code skill, in a sandbox",
     "mcp": "serve your skills over MCP, or configure a client for it",
     "web": "see, judge and change your skills in a browser",
+    "hub": "serve skills to a team, with roles, review and signatures",
     "add": "fetch, scan, approve, lock and install skills",
     "remove": "uninstall a skill",
     "update": "update installed skills and keep your edits",

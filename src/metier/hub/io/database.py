@@ -145,7 +145,7 @@ def migrate(database: Database, *, rehearse: bool = False) -> list[str]:
             connection.lock("migrate")
             done += _run_migrations(connection)
             if rehearse:
-                raise _RehearsedError
+                raise _RehearsedError  # noqa: TRY301 - it is what undoes the transaction
     except _RehearsedError:
         pass
     return done
@@ -154,7 +154,9 @@ def migrate(database: Database, *, rehearse: bool = False) -> list[str]:
 def _run_migrations(connection: Connection) -> list[str]:
     known = all_migrations()
     now = format_of(connection)
-    row = connection.row("SELECT value FROM hub_facts WHERE name = 'oldest_reader'") if now else None
+    row = (
+        connection.row("SELECT value FROM hub_facts WHERE name = 'oldest_reader'") if now else None
+    )
     oldest = int(row["value"]) if row else 0
     if oldest > known[-1].number:
         raise StoreError(

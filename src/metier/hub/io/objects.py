@@ -180,9 +180,12 @@ class BucketObjects:
         plain = urlunsplit(parts._replace(query="", fragment=""))
         self.place = plain
         self._obstore = obstore
-        retry: Any = {"max_retries": 3}
-        self._store: Any = from_url(
-            plain, config=config or None, client_options=options, retry_config=retry  # type: ignore[arg-type]
+        opened: Any = from_url  # its types have one variant for each vendor
+        self._store: Any = opened(
+            plain,
+            config=config or None,
+            client_options=options,
+            retry_config={"max_retries": 3},
         )
 
     def put(self, key: str, data: bytes) -> None:

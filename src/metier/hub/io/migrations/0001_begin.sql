@@ -135,11 +135,14 @@ CREATE TABLE votes (
 CREATE TABLE approvals (
   namespace_id BIGINT NOT NULL REFERENCES namespaces (id),
   number BIGINT NOT NULL,
+  release_id BIGINT NOT NULL REFERENCES releases (id),
   entry TEXT NOT NULL,
   previous TEXT NOT NULL,
   hash TEXT NOT NULL,
   PRIMARY KEY (namespace_id, number)
 );
+
+CREATE INDEX approvals_by_release ON approvals (release_id);
 
 CREATE TABLE audit_events (
   id {{id}},
