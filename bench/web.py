@@ -114,7 +114,7 @@ class Served:
             text=True,
         )
         assert self.process.stdout is not None
-        address = urlsplit(self.process.stdout.readline().strip())
+        address = urlsplit(self.process.stdout.readline().split()[-1])
         self.port = address.port or 0
         self.line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=SETTLE_SECONDS)
         self.cookie = ""

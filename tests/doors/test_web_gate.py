@@ -247,6 +247,6 @@ def test_beyond_this_machine_it_says_what_that_means(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     _out, err = process.communicate(timeout=60)
 
-    assert address.startswith("http://0.0.0.0:")
+    assert address.startswith("metier web: http://0.0.0.0:")
     assert "anybody who reaches 0.0.0.0 and learns the address can change your skills" in err
     assert "nothing on the way is encrypted" in err

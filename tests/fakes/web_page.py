@@ -58,7 +58,7 @@ class WebPage:
             text=True,
         )
         assert self.process.stdout is not None
-        self.url = self.process.stdout.readline().strip()
+        self.url = self.process.stdout.readline().strip().removeprefix("metier web: ")
         parts = urlsplit(self.url)
         assert parts.port, self.process.communicate(timeout=PATIENCE)
         self.port = parts.port

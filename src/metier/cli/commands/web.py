@@ -42,7 +42,7 @@ def run(values: Values) -> None:
         )
 
     def ready(url: str, browser: serve.BrowserDoor) -> None:
-        write(f"{url}\n")
+        write(f"metier web: {url}\n")
         sys.stdout.flush()  # whoever started this waits for the line
         if not values.flag("no_open") and not beyond:
             browser.open()
