@@ -82,6 +82,7 @@ SCREENS = {
     "run": Call("run shell-tool --yes --read notes.txt", changes=True),
     "mcp": Call("mcp config --for cursor"),
     "web": Call("web --port 70000"),
+    "hub": Call("hub token list"),
     "add": Call("add ./upstream --skill 会议纪要 --yes", changes=True),
     "remove": Call("remove standup --yes --force", changes=True),
     "update": Call("update --yes", changes=True),
