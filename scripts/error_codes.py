@@ -230,6 +230,9 @@ HUB = {
     "hub-signature": "A namespace takes only what is signed with a key that the hub trusts.",
     "hub-own": "Nobody approves what they published themselves.",
     "hub-state": "A release is approved, rejected or yanked already.",
+    "no-hub": "A name means a skill of a hub, and you know none, or more than one.",
+    "hubs-file": "The file with your logins is damaged. Nothing in it is used.",
+    "hub-key-changed": "A hub has another key than the one that you know it by.",
     "hub-key-reused": "An Idempotency-Key was used for another request before.",
 }
 GROUPS = (

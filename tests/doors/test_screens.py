@@ -83,6 +83,8 @@ SCREENS = {
     "mcp": Call("mcp config --for cursor"),
     "web": Call("web --port 70000"),
     "hub": Call("hub token list"),
+    "login": Call("login ftp://hub.example.org"),
+    "logout": Call("logout https://hub.example.org"),
     "add": Call("add ./upstream --skill 会议纪要 --yes", changes=True),
     "remove": Call("remove standup --yes --force", changes=True),
     "update": Call("update --yes", changes=True),
