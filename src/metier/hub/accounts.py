@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from metier.hub.hub import Hub
-    from metier.hub.io.database import Connection
+    from metier.hub.io.database import Transaction
     from metier.hub.model import Role, Row
 
 TOKEN_MARK = "mth_"  # noqa: S105 - what every token begins with, so that scanners know one
@@ -61,7 +61,7 @@ def hash_of_token(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
-def has_accounts(connection: Connection) -> bool:
+def has_accounts(connection: Transaction) -> bool:
     """Tell whether anybody was ever given a token or logged in: then everybody needs one."""
     row = connection.row(
         "SELECT EXISTS (SELECT 1 FROM tokens) OR EXISTS (SELECT 1 FROM people) AS here"
@@ -189,7 +189,7 @@ def caller_of_token(hub: Hub, token: str) -> Caller:
     return caller
 
 
-def _caller_of_row(connection: Connection, row: Row) -> Caller:
+def _caller_of_row(connection: Transaction, row: Row) -> Caller:
     """Give the caller of a token. A person's token has the roles that the person has now."""
     if row["person_id"]:
         person = connection.row("SELECT * FROM people WHERE id = ?", row["person_id"])
@@ -199,7 +199,7 @@ def _caller_of_row(connection: Connection, row: Row) -> Caller:
     return Caller("token", f"token:{row['id']}", row["name"], (grant,))
 
 
-def caller_of_person(connection: Connection, person: Row) -> Caller:
+def caller_of_person(connection: Transaction, person: Row) -> Caller:
     """Give a person with all the roles that they and their groups have."""
     who = f"person:{person['id']}"
     groups = [str(one) for one in json.loads(person["groups"])]
@@ -307,7 +307,7 @@ def list_grants(hub: Hub, by: Caller) -> list[dict[str, object]]:
     ]
 
 
-def _organisation(connection: Connection, name: str) -> int:
+def _organisation(connection: Transaction, name: str) -> int:
     row = connection.row("SELECT id FROM organisations WHERE name = ?", name)
     if row is None:
         raise NotFoundError(f"the hub has no organisation '{name}'", hint="check the name")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from metier.hub.io.database import Connection
+    from metier.hub.io.database import Transaction
 
 HEAD_TYPE = "application/vnd.metier.approvals+json"
 """What the signature of a log's head is about."""
@@ -39,7 +39,7 @@ def hash_of(previous: str, entry: str) -> str:
 
 
 def append(
-    connection: Connection, namespace: int, release: int, fields: dict[str, Any]
+    connection: Transaction, namespace: int, release: int, fields: dict[str, Any]
 ) -> LogEntry:
     """Write one entry at the end of a namespace's log."""
     connection.lock(f"approvals:{namespace}")
@@ -56,7 +56,7 @@ def append(
     return added
 
 
-def head_of(connection: Connection, namespace: int) -> LogEntry:
+def head_of(connection: Transaction, namespace: int) -> LogEntry:
     """Give the newest entry; one of the number 0 where there is none."""
     row = connection.row(
         "SELECT number, entry, previous, hash FROM approvals WHERE namespace_id = ? "
@@ -66,7 +66,7 @@ def head_of(connection: Connection, namespace: int) -> LogEntry:
     return _entry(row) if row else LogEntry(0, "", "", "")
 
 
-def entries_from(connection: Connection, namespace: int, first: int, limit: int) -> list[LogEntry]:
+def entries_from(connection: Transaction, namespace: int, first: int, limit: int) -> list[LogEntry]:
     """Give entries from a number on."""
     rows = connection.rows(
         "SELECT number, entry, previous, hash FROM approvals WHERE namespace_id = ? AND number >= ? "

@@ -12,12 +12,12 @@ from metier.hub.approval_log import canonical, hash_of
 if TYPE_CHECKING:
     from typing import Any
 
-    from metier.hub.io.database import Connection
+    from metier.hub.io.database import Transaction
     from metier.hub.model import Caller, Row
 
 
 def record(
-    connection: Connection,
+    connection: Transaction,
     now: int,
     caller: Caller,
     what: str,
@@ -59,7 +59,7 @@ def _safe(value: Any) -> Any:
     return redact_text(value) if isinstance(value, str) else value
 
 
-def first_broken_event(connection: Connection) -> int:
+def first_broken_event(connection: Transaction) -> int:
     """Give the id of the first event that does not follow from the one before it; 0 where all do."""
     previous = ""
     last = 0

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from metier.hub.hub import Hub
-    from metier.hub.io.database import Connection
+    from metier.hub.io.database import Transaction
     from metier.hub.model import Caller, Namespace, Release, ReleaseState
 
 MAX_REASON_CHARS = 1000
@@ -27,7 +27,7 @@ MAX_REASON_CHARS = 1000
 
 def decide_first(
     hub: Hub,
-    connection: Connection,
+    connection: Transaction,
     space: Namespace,
     release: Release,
     policy: Mapping[str, Any],
@@ -154,7 +154,7 @@ def signed_head(hub: Hub, namespace: str, head: approval_log.LogEntry) -> str:
 
 
 def _to_decide(
-    connection: Connection, caller: Caller, namespace: str, name: str, version: str
+    connection: Transaction, caller: Caller, namespace: str, name: str, version: str
 ) -> tuple[Namespace, Release]:
     space, release = _locked(connection, caller, namespace, name, version)
     authorize.check(caller, "decide", space)
@@ -162,7 +162,7 @@ def _to_decide(
 
 
 def _to_withdraw(
-    connection: Connection, caller: Caller, namespace: str, name: str, version: str
+    connection: Transaction, caller: Caller, namespace: str, name: str, version: str
 ) -> tuple[Namespace, Release]:
     space, release = _locked(connection, caller, namespace, name, version)
     own = authorize.is_publisher_of(caller, release) and authorize.may(caller, "publish", space)
@@ -172,7 +172,7 @@ def _to_withdraw(
 
 
 def _locked(
-    connection: Connection, caller: Caller, namespace: str, name: str, version: str
+    connection: Transaction, caller: Caller, namespace: str, name: str, version: str
 ) -> tuple[Namespace, Release]:
     """Give a release that nobody else decides about at the same time."""
     space = need_namespace(connection, caller, namespace)
@@ -186,7 +186,7 @@ def _locked(
 
 
 def _vote(
-    hub: Hub, connection: Connection, caller: Caller, release: Release, vote: str, reason: str
+    hub: Hub, connection: Transaction, caller: Caller, release: Release, vote: str, reason: str
 ) -> None:
     _check_reason(reason)
     connection.run(
@@ -202,7 +202,7 @@ def _vote(
     )
 
 
-def _approvers(connection: Connection, release: Release) -> list[str]:
+def _approvers(connection: Transaction, release: Release) -> list[str]:
     rows = connection.rows(
         "SELECT name FROM votes WHERE release_id = ? AND vote = 'approve' ORDER BY at, id",
         release.id,
@@ -211,7 +211,7 @@ def _approvers(connection: Connection, release: Release) -> list[str]:
 
 
 def _let_in(
-    hub: Hub, connection: Connection, space: Namespace, release: Release, by: list[str]
+    hub: Hub, connection: Transaction, space: Namespace, release: Release, by: list[str]
 ) -> Release:
     vouch = sign_digest(release.name, release.digest, hub.private_key).decode("ascii")
     connection.run("UPDATE releases SET vouch = ? WHERE id = ?", vouch, release.id)
@@ -220,7 +220,7 @@ def _let_in(
 
 def _move(  # noqa: PLR0913, PLR0917 - from one state to another, with all that follows
     hub: Hub,
-    connection: Connection,
+    connection: Transaction,
     space: Namespace,
     release: Release,
     state: ReleaseState,
@@ -245,7 +245,7 @@ def _move(  # noqa: PLR0913, PLR0917 - from one state to another, with all that 
     return moved
 
 
-def _choose_latest(hub: Hub, connection: Connection, skill: int) -> None:
+def _choose_latest(hub: Hub, connection: Transaction, skill: int) -> None:
     """Have a skill show its newest approved version, and be found by what that says."""
     row = connection.row(
         "SELECT version, level, description, category, body FROM releases "
@@ -267,7 +267,7 @@ def _choose_latest(hub: Hub, connection: Connection, skill: int) -> None:
 
 def _log(
     hub: Hub,
-    connection: Connection,
+    connection: Transaction,
     space: Namespace,
     release: Release,
     what: str,
@@ -294,7 +294,7 @@ def _log(
 
 def _record(
     hub: Hub,
-    connection: Connection,
+    connection: Transaction,
     caller: Caller,
     what: str,
     space: Namespace,
@@ -320,7 +320,7 @@ def _not_pending(release: Release) -> RefusedError:
     )
 
 
-def votes_on(connection: Connection, release: Release) -> list[dict[str, Any]]:
+def votes_on(connection: Transaction, release: Release) -> list[dict[str, Any]]:
     """Give who said what about a release."""
     rows = connection.rows(
         "SELECT name, vote, reason, at FROM votes WHERE release_id = ? ORDER BY at, id", release.id

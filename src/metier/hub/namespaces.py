@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from metier.hub.hub import Hub
-    from metier.hub.io.database import Connection
+    from metier.hub.io.database import Transaction
     from metier.hub.model import Caller, Row
 
 NAMESPACE_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z")
@@ -39,7 +39,7 @@ _ANSWERS = ("approve", "review", "reject")
 _LEVELS = ("safe", "caution", "dangerous")
 
 
-def find_namespace(connection: Connection, name: str) -> Namespace | None:
+def find_namespace(connection: Transaction, name: str) -> Namespace | None:
     """Give a namespace by its name, whoever may see it."""
     row = connection.row("SELECT * FROM namespaces WHERE name = ?", name)
     return namespace_of(row) if row else None
@@ -60,7 +60,7 @@ def namespace_of(row: Row) -> Namespace:
 
 
 def need_namespace(
-    connection: Connection, caller: Caller, name: str, act: authorize.Act = "read"
+    connection: Transaction, caller: Caller, name: str, act: authorize.Act = "read"
 ) -> Namespace:
     """Give a namespace in which somebody may do an act."""
     found = find_namespace(connection, name)
@@ -98,7 +98,7 @@ def add_namespace(
 
 def make_namespace(
     hub: Hub,
-    connection: Connection,
+    connection: Transaction,
     caller: Caller,
     name: str,
     organisation: str = "",
@@ -193,7 +193,7 @@ def check_policy(told: Any) -> dict[str, Any]:
     return dict(told)
 
 
-def hub_policy(connection: Connection) -> dict[str, Any]:
+def hub_policy(connection: Transaction) -> dict[str, Any]:
     """Give the policy of the whole hub."""
     row = connection.row("SELECT value FROM hub_facts WHERE name = 'policy'")
     return {**DEFAULT_POLICY, **(json.loads(row["value"]) if row else {})}
@@ -218,7 +218,7 @@ def set_hub_policy(hub: Hub, caller: Caller, policy: Mapping[str, Any]) -> dict[
 _STRICTNESS = {"approve": 0, "review": 1, "reject": 2}
 
 
-def policy_of(connection: Connection, space: Namespace) -> dict[str, Any]:
+def policy_of(connection: Transaction, space: Namespace) -> dict[str, Any]:
     """Give the policy that holds in a namespace: its own can only be stricter than the hub's."""
     policy = hub_policy(connection)
     own = space.policy

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from metier.hub.hub import Hub
-    from metier.hub.io.database import Connection
+    from metier.hub.io.database import Transaction
     from metier.hub.model import Caller, Namespace, Release, Row, Verdicts
 
 SHA256 = re.compile(r"[0-9a-f]{64}\Z")
@@ -193,7 +193,7 @@ def _finish_upload(hub: Hub, caller: Caller, row: Row) -> None:
         )
 
 
-def _upload_row(connection: Connection, caller: Caller, ident: str) -> Row:
+def _upload_row(connection: Transaction, caller: Caller, ident: str) -> Row:
     row = None
     if UPLOAD_IDENT.match(ident):
         row = connection.row("SELECT * FROM uploads WHERE id = ?", ident)
@@ -291,7 +291,7 @@ def _check_fit(name: str, found: Verdicts) -> None:
         ).with_details(faults=list(found.faults))
 
 
-def _skill_row(hub: Hub, connection: Connection, space: Namespace, name: str) -> Row:
+def _skill_row(hub: Hub, connection: Transaction, space: Namespace, name: str) -> Row:
     row = find_skill_row(connection, space, name)
     if row is not None and row["name"] != name:
         raise RefusedError(
@@ -315,7 +315,7 @@ def _skill_row(hub: Hub, connection: Connection, space: Namespace, name: str) ->
 
 
 def _same_release(
-    connection: Connection, skill: int, found: Verdicts, wish: ReleaseWish
+    connection: Transaction, skill: int, found: Verdicts, wish: ReleaseWish
 ) -> Release | None:
     """Give the release that these bytes are already."""
     if not wish.version:
@@ -327,7 +327,7 @@ def _same_release(
     return known
 
 
-def _choose_version(connection: Connection, skill: int, found: Verdicts, wish: ReleaseWish) -> str:
+def _choose_version(connection: Transaction, skill: int, found: Verdicts, wish: ReleaseWish) -> str:
     if wish.version:
         return _checked_version(wish.version)
     if found.version and read_version(found.version) is not None:
@@ -358,7 +358,7 @@ def _taken(known: Release) -> RefusedError:
     )
 
 
-def _check_quota(connection: Connection, space: Namespace, size: int) -> None:
+def _check_quota(connection: Transaction, space: Namespace, size: int) -> None:
     row = connection.row("SELECT used_bytes, quota_bytes FROM namespaces WHERE id = ?", space.id)
     assert row is not None
     if row["quota_bytes"] and row["used_bytes"] + size > row["quota_bytes"]:
@@ -396,7 +396,7 @@ def _check_signature(
 
 def _insert(  # noqa: PLR0913, PLR0917 - a row of the table
     hub: Hub,
-    connection: Connection,
+    connection: Transaction,
     caller: Caller,
     skill: int,
     version: str,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from metier.hub.hub import Hub
-    from metier.hub.io.database import Connection
+    from metier.hub.io.database import Transaction
     from metier.hub.model import Caller, Namespace, Row
 
 LATEST = "latest"
@@ -33,7 +33,7 @@ def sort_key(version: str) -> str:
     return f"1:{read.major:010d}.{read.minor:010d}.{read.patch:010d}.{'~' if read.final else early}"
 
 
-def find_skill_row(connection: Connection, space: Namespace, name: str) -> Row | None:
+def find_skill_row(connection: Transaction, space: Namespace, name: str) -> Row | None:
     """Give the row of a skill; a name that only looks the same is the same."""
     return connection.row(
         "SELECT * FROM skills WHERE namespace_id = ? AND folded = ?", space.id, fold_name(name)
@@ -84,7 +84,7 @@ def release_of(row: Row) -> Release:
     )
 
 
-def releases_of(connection: Connection, skill: int) -> list[Release]:
+def releases_of(connection: Transaction, skill: int) -> list[Release]:
     """Give all releases of a skill, the newest version first, whoever may see them."""
     rows = connection.rows(
         f"SELECT {RELEASE_COLUMNS} FROM {_FROM} WHERE s.id = ? ORDER BY r.sort_key DESC",
@@ -93,7 +93,7 @@ def releases_of(connection: Connection, skill: int) -> list[Release]:
     return [release_of(row) for row in rows]
 
 
-def find_release(connection: Connection, skill: int, version: str) -> Release | None:
+def find_release(connection: Transaction, skill: int, version: str) -> Release | None:
     """Give one release, whoever may see it."""
     row = connection.row(
         f"SELECT {RELEASE_COLUMNS} FROM {_FROM} WHERE s.id = ? AND r.version = ?",
@@ -104,7 +104,7 @@ def find_release(connection: Connection, skill: int, version: str) -> Release | 
 
 
 def need_skill(
-    connection: Connection, caller: Caller, namespace: str, name: str
+    connection: Transaction, caller: Caller, namespace: str, name: str
 ) -> tuple[HubSkill, list[Release]]:
     """Give a skill with the releases of it that somebody may see; one without any does not exist for
     them.
@@ -122,7 +122,7 @@ def need_skill(
 
 
 def need_release(
-    connection: Connection, caller: Caller, namespace: str, name: str, version: str
+    connection: Transaction, caller: Caller, namespace: str, name: str, version: str
 ) -> tuple[Namespace, Release]:
     """Give a release that somebody may see; `latest` is the newest approved one."""
     space = need_namespace(connection, caller, namespace)
@@ -167,7 +167,7 @@ def pending_releases(hub: Hub, caller: Caller, limit: int = 200) -> list[Release
     return [one for one, space in found if authorize.may_see(caller, space, one)]
 
 
-def _space_of(connection: Connection, name: str) -> Namespace:
+def _space_of(connection: Transaction, name: str) -> Namespace:
     row = connection.row("SELECT * FROM namespaces WHERE name = ?", name)
     assert row is not None
     return namespace_of(row)

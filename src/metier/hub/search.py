@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from metier.hub.hub import Hub
-    from metier.hub.io.database import Connection
+    from metier.hub.io.database import Transaction
     from metier.hub.model import Caller, Row
 
 MAX_WORDS = 16
@@ -52,7 +52,7 @@ class HubResults(NamedTuple):
     facets: Mapping[str, Mapping[str, int]]
 
 
-def index_skill(connection: Connection, skill: int, description: str, body: str) -> None:
+def index_skill(connection: Transaction, skill: int, description: str, body: str) -> None:
     """Have a skill found by what its newest approved version says; by nothing, where there is none."""
     row = connection.row("SELECT name, latest FROM skills WHERE id = ?", skill)
     if row is None:
@@ -115,7 +115,7 @@ def _conditions(caller: Caller, query: HubQuery) -> tuple[str, list[Any]]:
     return " AND ".join(parts), values
 
 
-def _browse(connection: Connection, caller: Caller, query: HubQuery) -> list[Row]:
+def _browse(connection: Transaction, caller: Caller, query: HubQuery) -> list[Row]:
     where, values = _conditions(caller, query)
     rows = connection.rows(
         f"SELECT {_COLUMNS} FROM skills s JOIN namespaces n ON n.id = s.namespace_id "
@@ -127,7 +127,7 @@ def _browse(connection: Connection, caller: Caller, query: HubQuery) -> list[Row
 
 
 def _matching(
-    connection: Connection, caller: Caller, query: HubQuery, words: list[str], *, all_of: bool
+    connection: Transaction, caller: Caller, query: HubQuery, words: list[str], *, all_of: bool
 ) -> list[Row]:
     where, values = _conditions(caller, query)
     if connection.dialect == "sqlite":

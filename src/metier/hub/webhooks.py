@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from metier.hub.hub import Hub
-    from metier.hub.io.database import Connection
+    from metier.hub.io.database import Transaction
     from metier.hub.model import Namespace, Release
 
 
 def announce(
-    hub: Hub, connection: Connection, space: Namespace, what: str, release: Release
+    hub: Hub, connection: Transaction, space: Namespace, what: str, release: Release
 ) -> None:
     """Have everybody told of an event who asked for it, in the transaction that makes it true."""
     hooks = connection.rows("SELECT id, events FROM webhooks WHERE namespace_id = ?", space.id)

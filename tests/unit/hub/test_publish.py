@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 
 import pytest
 from fakes.hub_skills import (
@@ -19,18 +18,13 @@ from metier.errors import IntegrityError, MetierError, NotFoundError, RefusedErr
 from metier.hub import decide, publish
 from metier.hub.approval_log import entries_from, first_broken
 from metier.hub.audit_log import first_broken_event
-from metier.hub.hub import Hub, HubOptions
+from metier.hub.hub import Hub
 from metier.hub.model import LOCAL, NOBODY, Caller
 from metier.hub.namespaces import add_namespace, change_namespace, find_namespace, set_hub_policy
 from metier.hub.releases import need_release, need_skill, sort_key
 from metier.hub.search import HubQuery, search
 from metier.supply.archives.write_tar import PackFile, pack_tar_gz
 from metier.trust.sign import Signed, verify_envelope
-
-
-@pytest.fixture
-def hub(tmp_path: Path) -> Hub:
-    return Hub(HubOptions(home=str(tmp_path / "hub")), env={"METIER_SCAN_MODEL": "off"})
 
 
 def test_a_safe_skill_is_approved_at_once_and_signed_by_the_hub(hub: Hub) -> None:

@@ -34,7 +34,7 @@ class DuplicateError(Exception):
     """A row of this key is there already."""
 
 
-class Connection(Protocol):
+class Transaction(Protocol):
     """One transaction of a database."""
 
     dialect: Dialect
@@ -57,10 +57,10 @@ class Database(Protocol):
 
     dialect: Dialect
 
-    def read(self) -> AbstractContextManager[Connection]:
+    def read(self) -> AbstractContextManager[Transaction]:
         """Open a transaction that changes nothing."""
 
-    def write(self) -> AbstractContextManager[Connection]:
+    def write(self) -> AbstractContextManager[Transaction]:
         """Open a transaction; leaving it normally makes it durable, an exception undoes it."""
 
     def close(self) -> None:
@@ -118,7 +118,7 @@ def open_database(url: str, most: int = 8) -> Database:
     return SqliteDatabase(url.removeprefix("sqlite://").removeprefix("sqlite:"))
 
 
-def format_of(connection: Connection) -> int:
+def format_of(connection: Transaction) -> int:
     """Give the number of the last migration that a database has had; 0 for an empty one."""
     if connection.dialect == "postgres":
         sql = "SELECT to_regclass('hub_facts') IS NOT NULL AS here"
@@ -151,7 +151,7 @@ def migrate(database: Database, *, rehearse: bool = False) -> list[str]:
     return done
 
 
-def _run_migrations(connection: Connection) -> list[str]:
+def _run_migrations(connection: Transaction) -> list[str]:
     known = all_migrations()
     now = format_of(connection)
     row = (
