@@ -64,12 +64,10 @@ class Hub:
         try:
             migrate(self.database)
             self.objects = objects or open_objects(options.objects or f"{options.home}/objects")
-            self.private_key = read_or_make_key(options.key_file or f"{options.home}/key.pem")
+            self._use_key(read_or_make_key(options.key_file or f"{options.home}/key.pem"))
         except BaseException:
             self.database.close()
             raise
-        self.public_key = public_half(self.private_key)
-        self.key_id = key_id(self.public_key)
         self._libraries = threading.local()
         self._opened: list[Library] = []
         self._guard = threading.Lock()
@@ -106,6 +104,24 @@ class Hub:
             with self._guard:
                 self._opened.append(found)
         return found
+
+    def replace_key(self, private: bytes) -> None:
+        """Sign with another key from now on: the one that a backup was made under."""
+        path = self.options.key_file or f"{self.options.home}/key.pem"
+        aside = f"{path}.{secrets.token_hex(8)}"
+        number = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(number, "wb") as file:
+            file.write(private)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(aside, path)
+        self._use_key(private)
+        self._remember_self()
+
+    def _use_key(self, private: bytes) -> None:
+        self.private_key = private
+        self.public_key = public_half(private)
+        self.key_id = key_id(self.public_key)
 
     def _remember_self(self) -> None:
         """Give the hub an id of its own, once, and note which key it signs with."""

@@ -90,16 +90,18 @@ def has_blob(hub: Hub, caller: Caller, sha256: str) -> bool:
     _check_may_upload(caller)
     with hub.database.read() as connection:
         row = connection.row("SELECT who FROM blobs WHERE sha256 = ?", sha256)
-    return row is not None and row["who"] == caller.ident
+    known = row is not None and row["who"] == caller.ident
+    return known and hub.objects.size(blob_key(sha256)) is not None
 
 
 def _keep_blob(hub: Hub, caller: Caller, sha256: str, data: bytes) -> bool:
     key = blob_key(sha256)
-    is_new = hub.objects.size(key) != len(data)
-    if is_new:
-        hub.objects.put(key, data)
     with hub.database.write() as connection:
-        # A collection of garbage that runs just now sees that somebody is about to use it.
+        # A collection of garbage waits here, and then sees that somebody is about to use it.
+        connection.lock(f"blob:{sha256}")
+        is_new = hub.objects.size(key) != len(data)
+        if is_new:
+            hub.objects.put(key, data)
         connection.run(
             "INSERT INTO blobs (sha256, size, who, created_at) VALUES (?, ?, ?, ?) "
             "ON CONFLICT (sha256) DO UPDATE SET created_at = excluded.created_at, who = excluded.who",
@@ -239,6 +241,7 @@ def publish(hub: Hub, caller: Caller, namespace: str, name: str, wish: ReleaseWi
     _check_fit(name, found)
     with hub.database.write() as connection:
         connection.lock(f"skill:{space.id}/{fold_name(name)}")
+        _hold_blob(hub, connection, wish.archive)
         skill = _skill_row(hub, connection, space, name)
         known = _same_release(connection, skill["id"], found, wish)
         if known is not None:
@@ -254,6 +257,16 @@ def publish(hub: Hub, caller: Caller, namespace: str, name: str, wish: ReleaseWi
         )
         release = decide.decide_first(hub, connection, space, release, policy)
     return Publication(release, is_new=True)
+
+
+def _hold_blob(hub: Hub, connection: Transaction, sha256: str) -> None:
+    """Keep bytes from being collected until the release that names them is there."""
+    if not connection.run("UPDATE blobs SET created_at = ? WHERE sha256 = ?", hub.now(), sha256):
+        raise NotFoundError(
+            "the hub does not have these bytes any more",
+            code="hub-blob",
+            hint="send the archive again",
+        )
 
 
 def _space_for(hub: Hub, caller: Caller, name: str) -> Namespace:

@@ -14,8 +14,11 @@ from metier.errors import UsageError
 from metier.fast import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from metier.hub.accounts import NewToken, TokenRow
     from metier.hub.hub import Hub
+    from metier.hub.keep import HubFault
     from metier.hub.model import Namespace, Release
 
 DEFAULT_LISTEN = "127.0.0.1:8700"
@@ -26,7 +29,7 @@ KEY = Option("--key", "the hub's private key; METIER_HUB_KEY without it", "FILE"
 PLACES = (DATABASE, OBJECTS, KEY)
 
 
-def run(values: Values) -> None:
+def run(values: Values) -> int | None:
     """Do what the first word says."""
     verb, *rest = values.words or [""]
     if verb == "token":
@@ -43,7 +46,7 @@ def run(values: Values) -> None:
             f"metier hub {verb} takes {'no more words' if not takes else 'one word'}",
             hint="see: metier hub --help",
         )
-    act(values, "".join(rest))
+    return act(values, "".join(rest))
 
 
 def _serve(values: Values, _word: str) -> None:
@@ -259,7 +262,115 @@ def _queue_text(found: list[Release]) -> str:
     )
 
 
-VERBS = {
+# --- keeping it
+
+
+def _gc(values: Values, _word: str) -> None:
+    """Free what nothing names."""
+    from metier.hub.keep import collect_garbage
+    from metier.hub.model import LOCAL
+
+    with _open_hub(values) as hub:
+        done = collect_garbage(hub, LOCAL)
+    answer(
+        values,
+        done,
+        lambda one: (
+            f"freed {one.bytes:,} bytes: {one.blobs} archives that nothing names and {one.uploads} "
+            "unfinished uploads\n"
+        ),
+    )
+
+
+def _check(values: Values, _word: str) -> int | None:
+    """Verify everything."""
+    from metier.hub.keep import verify_hub
+
+    with _open_hub(values) as hub:
+        faults = verify_hub(hub)
+    document = {"ok": not faults, "faults": [one._asdict() for one in faults]}
+    answer(values, document, lambda _doc: _faults_text(faults))
+    return 1 if faults else None
+
+
+def _faults_text(faults: list[HubFault]) -> str:
+    if not faults:
+        return "every archive, signature and log is as it was approved\n"
+    return "".join(f"{one.what}: {clean(one.where)}: {clean(one.why)}\n" for one in faults)
+
+
+def _backup(values: Values, word: str) -> None:
+    """Back everything up into one file."""
+    from metier.hub.backup import backup
+
+    with _open_hub(values) as hub:
+        count = backup(hub, word)
+    answer(
+        values,
+        {"file": word, "archives": count},
+        lambda _doc: f"wrote {clean(word)} ({count} archives, and the hub's key: keep it secret)\n",
+    )
+
+
+def _restore(values: Values, word: str) -> None:
+    """Restore a backup into an empty hub."""
+    from metier.hub.backup import restore
+
+    with _open_hub(values) as hub:
+        count = restore(hub, word)
+    answer(
+        values,
+        {"file": word, "archives": count},
+        lambda _doc: f"restored {clean(word)} ({count} archives)\n",
+    )
+
+
+def _migrate(values: Values, _word: str) -> None:
+    """Bring the database up to date, or try whether that would work."""
+    from metier.hub.io.database import migrate, open_database
+
+    with opened(values) as m:
+        data, env = m.context.data, m.context.env
+    url = values.text("database") or env.get("METIER_HUB_DATABASE", "") or f"{data}/hub/hub.db"
+    database = open_database(url)
+    try:
+        done = migrate(database, rehearse=values.flag("rehearse"))
+    finally:
+        database.close()
+    word = "would run" if values.flag("rehearse") else "ran"
+    answer(
+        values,
+        {"migrations": done, "rehearsed": values.flag("rehearse")},
+        lambda _doc: f"{word} {', '.join(done)}\n" if done else "the database is up to date\n",
+    )
+
+
+def _decide(values: Values, word: str) -> int | None:
+    """Approve, reject or yank a release."""
+    from metier.hub import decide
+    from metier.hub.model import LOCAL
+
+    verb = values.words[0]
+    place, _, version = word.partition("@")
+    namespace, _, name = place.partition("/")
+    if not name or not version:
+        raise UsageError("name a release", hint=f"write metier hub {verb} NAMESPACE/NAME@VERSION")
+    reason = values.text("reason")
+    with _open_hub(values) as hub:
+        where = (hub, LOCAL, namespace, name, version)
+        if verb == "yank":
+            done = decide.yank(*where, reason=reason)
+        else:
+            done = (decide.approve if verb == "approve" else decide.reject)(*where, reason)
+    answer(
+        values,
+        {**_release_row(done), "state": done.state},
+        lambda _doc: f"{clean(place)}@{version} is {done.state}\n",
+    )
+    return None
+
+
+VERBS: dict[str, tuple[Callable[[Values, str], int | None], int]] = {
     "serve": (_serve, 0),
     "token add": (_add_token, 0),
     "token list": (_list_tokens, 0),
@@ -267,11 +378,19 @@ VERBS = {
     "namespace": (_add_namespace, 1),
     "policy": (_policy, 0),
     "queue": (_queue, 0),
+    "approve": (_decide, 1),
+    "reject": (_decide, 1),
+    "yank": (_decide, 1),
+    "gc": (_gc, 0),
+    "check": (_check, 0),
+    "backup": (_backup, 1),
+    "restore": (_restore, 1),
+    "migrate": (_migrate, 0),
 }
 ROWS = (
     CommandRow(
         "hub",
-        operands="serve|token|namespace|policy|queue [WORD...]",
+        operands="serve|token|namespace|policy|queue|approve|reject|yank|check|gc|backup|restore|migrate [WORD...]",
         options=(
             Option("--listen", f"listen there (default: {DEFAULT_LISTEN})", "HOST:PORT"),
             *PLACES,
@@ -282,12 +401,16 @@ ROWS = (
             Option("--organisation", "whose namespace it is", "NAME"),
             Option("--public", "a namespace that anybody may read"),
             Option("--set", "change the policy", "JSON"),
+            Option("--reason", "why a release is approved, rejected or yanked", "TEXT"),
+            Option("--rehearse", "with migrate: try it and undo it"),
         ),
         examples={
             "metier hub serve": "a hub for this machine, with nothing to set up",
             "metier hub serve --listen 0.0.0.0:8700 --database postgresql://hub@db/hub --objects s3://skills": "for a team",
             "metier hub token add --role publisher --name ci --namespace web": "prints the token once",
             "metier hub queue": "what waits for a reviewer",
+            "metier hub backup hub.tar": "everything, the key included, in one file",
+            "metier hub restore hub.tar --database postgresql://hub@db/hub --objects s3://skills": "move to PostgreSQL",
         },
         detail="Without --database and --objects, everything lies below METIER_HOME. As long as there "
         "is no token, whoever is on this machine may do everything, and nobody else anything.",
