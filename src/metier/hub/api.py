@@ -324,6 +324,7 @@ async def _give_archive(request: Request) -> Response:
     tag = f'"{found.archive}"'
     headers = {
         "etag": tag,
+        "content-encoding": "identity",  # it is packed already
         "cache-control": "private, max-age=31536000, immutable",
         "content-disposition": f'attachment; filename="{found.name}-{found.version}.tar.gz"',
     }

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import ipaddress
 import logging
+import time
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -26,7 +27,8 @@ from metier.errors import (
     StoreError,
     UsageError,
 )
-from metier.hub import accounts, api
+from metier.hub import accounts, api, well_known
+from metier.hub.metrics import HubMetrics
 from metier.hub.model import NOBODY
 from metier.web.access import SECURITY_HEADERS
 
@@ -75,9 +77,9 @@ _LOG = logging.getLogger("metier.hub")
 class CallerMiddleware:
     """Finds out who asks, and puts every answer under the same strict rules."""
 
-    def __init__(self, app: ASGIApp, hub: Hub, *, local: bool) -> None:
+    def __init__(self, app: ASGIApp, hub: Hub, *, local: bool, metrics: HubMetrics) -> None:
         """Stand before an application; `local` says that it listens on this machine alone."""
-        self.app, self.hub, self.local = app, hub, local
+        self.app, self.hub, self.local, self.metrics = app, hub, local, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Note in the scope who asks, and pass the request on."""
@@ -85,8 +87,11 @@ class CallerMiddleware:
             await self.app(scope, receive, send)
             return
 
+        began = time.monotonic()
+
         async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
+                self.metrics.count(scope["method"], message["status"], time.monotonic() - began)
                 have = {name.lower() for name, _value in message["headers"]}
                 message["headers"] = [
                     *message["headers"],
@@ -194,10 +199,27 @@ async def _say_ready(request: Request) -> Response:
     return PlainTextResponse("ready\n")
 
 
+async def _show_metrics(request: Request) -> Response:
+    """Show the counts to whoever is on this machine or has a token."""
+    hub: Hub = request.app.state.hub
+    if request.scope["caller"].kind == "nobody" and not _is_from_here(request):
+        raise NotFoundError("the hub has nothing at this address", hint="check it")
+
+    def pending() -> int:
+        with hub.database.read() as connection:
+            row = connection.row("SELECT count(*) AS one FROM releases WHERE state = 'pending'")
+        return int(row["one"]) if row else 0
+
+    metrics: HubMetrics = request.app.state.metrics
+    return PlainTextResponse(metrics.text(await run_in_threadpool(pending)))
+
+
 ROUTES = [
     Route("/healthz", _say_alive),
     Route("/readyz", _say_ready),
+    Route("/metrics", _show_metrics),
     *api.ROUTES,
+    *well_known.ROUTES,
 ]
 
 
@@ -214,14 +236,15 @@ def make_app(hub: Hub, *, local: bool = True) -> Starlette:
         MetierError: _say_error,
         Exception: _say_error,
     }
+    metrics = HubMetrics()
     app = Starlette(
         routes=ROUTES,
         lifespan=living,
         exception_handlers=handlers,
         middleware=[
             Middleware(GZipMiddleware, minimum_size=600),
-            Middleware(CallerMiddleware, hub=hub, local=local),
+            Middleware(CallerMiddleware, hub=hub, local=local, metrics=metrics),
         ],
     )
-    app.state.hub = hub
+    app.state.hub, app.state.metrics = hub, metrics
     return app

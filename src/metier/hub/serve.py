@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import signal
 import socket
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -12,7 +15,7 @@ from metier.errors import StoreError
 from metier.hub.app import make_app
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from metier.hub.hub import Hub
 
@@ -42,11 +45,18 @@ def serve(hub: Hub, host: str, port: int, *, local: bool, ready: Callable[[str],
     )
     logging.getLogger("metier.hub").addHandler(logging.StreamHandler())
     server = _HubServer(config, lambda: ready(f"http://{shown}:{bound}"))
-    server.run(sockets=[listening])
+    asyncio.run(server.serve(sockets=[listening]))
 
 
 class _HubServer(uvicorn.Server):
-    """Says when it can be asked."""
+    """Says when it can be asked, and ends well when it is told to end."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop at Ctrl-C and at SIGTERM, and end with success: who stops a service means to."""
+        for one in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(one, self.handle_exit)
+        yield
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
