@@ -210,6 +210,32 @@ SERVED = {
     "comments. It is left as it is.",
     "shared-file": "A token would get into a project's file, which others get too.",
 }
+HUB = {
+    "hub-missing": "The packages that serve a hub are not installed: `metier[hub]`.",
+    "hub-port": "The hub cannot listen on that address: it is in use, or not yours.",
+    "hub-database": "The hub's database does not answer, or cannot be written.",
+    "hub-objects": "The hub's object store does not answer, or cannot be written.",
+    "hub-object": "Bytes that a release names are gone from the object store.",
+    "hub-format": "The hub's database was changed by a newer metier.",
+    "hub-key": "The hub's private key cannot be read.",
+    "hub-token": "The token is wrong, expired or revoked. The hub does not say which.",
+    "hub-no-token": "The hub was asked without a token.",
+    "hub-forbidden": "You are known to the hub, and your role does not allow this.",
+    "hub-unfit": "What was published is no sound skill: it fails a strict check, holds a key, or calls "
+    "itself something else.",
+    "hub-blob": "A release names bytes that you have not sent to the hub.",
+    "hub-offset": "A piece of an upload does not begin where the last one ended. `received` says where.",
+    "hub-quota": "A namespace has no room left.",
+    "hub-frozen": "A namespace takes nothing new.",
+    "hub-signature": "A namespace takes only what is signed with a key that the hub trusts.",
+    "hub-own": "Nobody approves what they published themselves.",
+    "hub-state": "A release is approved, rejected or yanked already.",
+    "no-hub": "A name means a skill of a hub, and you know none, or more than one.",
+    "hubs-file": "The file with your logins is damaged. Nothing in it is used.",
+    "hub-key-changed": "A hub has another key than the one that you know it by.",
+    "hub-not-empty": "A backup is restored into an empty hub only.",
+    "hub-key-reused": "An Idempotency-Key was used for another request before.",
+}
 GROUPS = (
     ("When a source is named, fetched or unfolded", SOURCES),
     ("When skills are installed, kept and handed on", KEPT),
@@ -218,6 +244,7 @@ GROUPS = (
     ("When a script or a code skill is run", RUNNING),
     ("When skills are served over MCP", SERVED),
     ("When an agent changes a skill", MANAGED),
+    ("When a hub is served or asked", HUB),
 )
 CODES = {code: text for _title, group in GROUPS for code, text in group.items()}
 

@@ -39,6 +39,7 @@ LATER_PARTS = {
     "policy": 10,
     "supply": 2,
     "observe": 29,
+    "hub": 48,
 }
 """What was built onto the house later, each with how many modules it and what it asked for may have (ADRs 44 to 49)."""
 MAX_MODULE_LINES, MAX_FUNCTION_LINES, MAX_PIPELINE_LINES = 650, 64, 200
@@ -172,7 +173,7 @@ def test_a_package_holds_more_than_one_module_and_the_house_is_not_crowded() -> 
 
 
 def test_only_an_io_a_door_or_what_opens_a_library_calls_the_world() -> None:
-    may = {"io", "cli", "mcp", "web", "library", "context", "__main__"}
+    may = {"io", "cli", "mcp", "web", "hub", "library", "context", "__main__"}
 
     found = [
         f"{module}:{node.lineno}"

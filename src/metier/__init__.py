@@ -57,6 +57,7 @@ _MODULES = {
     "metier.supply.merge.marked": "MarkedRegion RegionChoice",
     "metier.supply.merge.settle": "MergeStatus",
     "metier.supply.model": "Item LockedSkill Origin Outcome Request Revision SearchOutcome SearchResult SyncOutcome",
+    "metier.supply.hubs": "HubLogin",
     "metier.supply.policy_update": "PolicyUpdate",
     "metier.supply.publish": "PackedSkill PublishedIndex",
     "metier.supply.push": "PushedSkill",
@@ -122,6 +123,7 @@ __all__ = [
     "GivenWaiver",
     "Hit",
     "Hook",
+    "HubLogin",
     "IndexCandidate",
     "IndexQuery",
     "Indexed",
@@ -331,6 +333,7 @@ if TYPE_CHECKING:
     from metier.store.io.tree_store import Freed
     from metier.supply.bundle import BundledSkill
     from metier.supply.history import LockEntry
+    from metier.supply.hubs import HubLogin
     from metier.supply.join import UpstreamLook
     from metier.supply.merge.marked import MarkedRegion, RegionChoice
     from metier.supply.merge.settle import MergeStatus

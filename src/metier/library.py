@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from metier.store.io.tree_store import Freed
     from metier.supply.bundle import BundledSkill
     from metier.supply.history import LockEntry
+    from metier.supply.hubs import HubLogin
     from metier.supply.join import UpstreamLook
     from metier.supply.merge.marked import RegionChoice
     from metier.supply.merge.settle import MergeStatus
@@ -1116,12 +1117,27 @@ class Library:
         revision: str = "",
         sign: bool = False,
         key: str = "",
+        version: str = "",
     ) -> PushedSkill:
-        """Bring a skill to an OCI registry as an artifact, and its signature with it."""
+        """Bring a skill to an OCI registry (`oci://…`) or to a hub (`URL/NAMESPACE`), and its
+        signature with it. `version` is for a hub.
+        """
         from metier.supply import push
 
-        wish = push.PushOptions(source, revision, sign or bool(key), key)
+        wish = push.PushOptions(source, revision, sign or bool(key), key, version)
         return push.push(self._context, path, to, wish)
+
+    def login(self, url: str, token: str = "", *, accept_key: bool = False) -> HubLogin:
+        """Get to know a hub: check and keep your token, and keep the hub's key."""
+        from metier.supply import hubs
+
+        return hubs.login(self._context, url, token, accept_key=accept_key)
+
+    def logout(self, url: str) -> str:
+        """Forget your token of a hub."""
+        from metier.supply import hubs
+
+        return hubs.logout(self._context, url)
 
     def publish(self, paths: Sequence[str], folder: str) -> PublishedIndex:
         """Write a well-known index of skills, with archives and digests, for any web server."""

@@ -28,7 +28,7 @@ GROUPS = {
     "rollback review plugin adopt lock gc",
     "Check and trust": "check scan observe trust waive policy audit",
     "Use with an agent": "enable disable setup secrets run prompt expand mcp web tools",
-    "Write and publish": "new pack sign publish push",
+    "Write and publish": "new pack sign publish push login logout hub",
     "Set up": "init config completion version",
 }
 """The commands as people look for them. One that is in no group is listed last."""

@@ -78,7 +78,7 @@ class FetchedSkill(NamedTuple):
 
 def request_for(context: Context, said: str, ref: str = "") -> Request:
     """Take apart what somebody wrote."""
-    return source_name.parse(
+    found = source_name.parse(
         said,
         cwd=context.cwd,
         home=context.home,
@@ -86,6 +86,11 @@ def request_for(context: Context, said: str, ref: str = "") -> Request:
         kind_of=disk.kind_of,
         taps=context.settings.supply.taps,
     )
+    if found.kind == "hub":
+        from metier.supply.hubs import settle_place  # few use one
+
+        return settle_place(context, found)
+    return found
 
 
 def fetcher_for(context: Context, request: Request) -> Fetcher:
@@ -118,6 +123,8 @@ def fetcher_for(context: Context, request: Request) -> Fetcher:
         from metier.supply.servers import opener_for
 
         return McpFetcher(limits, opener_for(context, request))
+    if request.kind == "hub":
+        return _hub_fetcher(context, request, staging)
     if request.kind == "oci":
         from metier.supply.io.oci import OciFetcher
 
@@ -142,6 +149,22 @@ def fetcher_for(context: Context, request: Request) -> Fetcher:
     )
 
 
+def _hub_fetcher(context: Context, request: Request, staging: str) -> Fetcher:
+    from metier.supply import hubs
+    from metier.supply.io.hub import HubFetcher
+    from metier.supply.sources.hub_names import place_of
+
+    base = place_of(request.location).base
+    client = hubs.client_for(context, base)
+    return HubFetcher(
+        context.settings.supply,
+        staging,
+        hands_of(context),
+        client,
+        partial(hubs.meet, context, base),
+    )
+
+
 def _progress_here(context: Context) -> Progress:
     """Give who is told how far a fetch has come; of several at once in threads of their own nobody
     is.
@@ -157,7 +180,7 @@ def open_source(context: Context, request: Request) -> Iterator[OpenedSource]:
     tree = fetcher_for(context, request).open(request)
     try:
         items = tree.items()
-        if request.kind in {"archive", "well-known", "clawhub", "oci"}:
+        if request.kind in {"archive", "well-known", "clawhub", "oci", "hub"}:
             items = check_items(
                 items, context.settings.supply
             )  # one hostile entry tells of them all

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         "bundled",
         "mcp",
         "oci",
+        "hub",
     ]
     ItemMode = Literal["file", "exec", "link", "other"]
     Method = Literal["folder", "link", "copy"]

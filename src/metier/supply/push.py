@@ -1,5 +1,5 @@
 """`push`: a skill as an artifact in an OCI registry, the same bytes and the same digest for the same
-skill, and its signature with it.
+skill, and its signature with it; or as a version on a hub.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from metier.supply.publish import FitSkill
     from metier.supply.sources.oci_manifest import Blob
 
-    PushState = Literal["pushed", "unchanged", "moved"]
+    PushState = Literal["pushed", "unchanged", "moved", "approved", "pending", "rejected"]
 
 _NOTE = "org.opencontainers.image."
 MAX_ANNOTATION_CHARS = 4096
@@ -45,6 +45,8 @@ class PushOptions(NamedTuple):
     sign: bool = False
     key: str = ""
     """The key to sign with; nothing means the only one there is."""
+    version: str = ""
+    """The version that it becomes on a hub; nothing means its own, or the next one."""
 
 
 class PushedSkill(NamedTuple):
@@ -56,13 +58,19 @@ class PushedSkill(NamedTuple):
     digest: str
     """Of its manifest: what to write after `@` to name these bytes for ever."""
     state: PushState
-    """`unchanged` where the tag had these bytes, and `moved` where it had others."""
+    """`unchanged` where the tag had these bytes, and `moved` where it had others. On a hub, what was
+    decided about it."""
     to: str
     """The repository and the tag."""
     tree: str
     """The digest of the skill itself, which a lock has and a signature is about."""
     signature: str = ""
     """The key whose signature went along."""
+    level: str = ""
+    """What a hub's scan says of it."""
+    reason: str = ""
+    """Why a hub rejected it."""
+    findings: int = 0
 
 
 class _ArtifactParts(NamedTuple):
@@ -73,9 +81,13 @@ class _ArtifactParts(NamedTuple):
 
 
 def push(context: Context, path: str, to: str, wish: PushOptions) -> PushedSkill:
-    """Bring a skill to a registry. What `pack` refuses is refused here too, before anything is
-    sent.
+    """Bring a skill to a registry or a hub. What `pack` refuses is refused here too, before anything
+    is sent.
     """
+    if not oci_names.is_oci(to.strip()):
+        from metier.supply.push_hub import push_to_hub
+
+        return push_to_hub(context, path, to, wish)
     request = _target(to)
     folder = skill_folder(context, path)
     skill = read_fit(context, folder)

@@ -197,6 +197,7 @@ PIN_KINDS = (
     "bundled",
     "mcp",
     "oci",
+    "hub",
 )
 PIN_METHODS = ("folder", "link", "copy")
 VERDICT_LEVELS = ("safe", "caution", "dangerous")

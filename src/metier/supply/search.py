@@ -18,9 +18,11 @@ from metier.settings.io import write_default_taps, write_tap
 from metier.store.io import safe_files
 from metier.supply import fetch
 from metier.supply.fetch import request_for
+from metier.supply.hubs import HubSeeker, as_hub_tap
 from metier.supply.io import ask
 from metier.supply.model import SearchOutcome, SearchResult
 from metier.supply.sources import source_name
+from metier.supply.sources.hub_names import HUB_AT
 from metier.trust.model import level_of_source, rank
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from metier.supply.model import Request, SourceSkill
 
 
-_TAP_KINDS = frozenset({"git", "folder", "marketplace"})
+_TAP_KINDS = frozenset({"git", "folder", "marketplace", "hub"})
 
 
 class Tap(NamedTuple):
@@ -113,6 +115,8 @@ def _absolute_source(context: Context, said: str) -> str:
     """Give a tap as it means the same from every folder."""
     source = source_name.tap_source(said)
     request = request_for(context, source)
+    if request.kind == "hub" or (request.kind == "well-known" and "://" in source):
+        return said.removesuffix(source) + as_hub_tap(context, source)
     if request.kind not in _TAP_KINDS:
         raise UsageError(
             f"'{said}' is not a repository",
@@ -159,7 +163,7 @@ def search_taps(context: Context, name: str) -> SearchOutcome:
     a name there that some skill needs.
     """
     level = partial(level_of_source, trusted_sources=context.trust_policy.trusted_sources)
-    asked = [TapSeeker(context, tap, level) for tap in dict.fromkeys(context.settings.supply.taps)]
+    asked = [_seeker(context, tap, level) for tap in dict.fromkeys(context.settings.supply.taps)]
     seconds = context.settings.supply.search_seconds
     heard = ask.ask_all(asked, name, MAX_RESULTS, seconds, context.progress)
     return SearchOutcome(tuple(rank_results(heard.results, name)), heard.unreachable)
@@ -177,8 +181,13 @@ def seekers(context: Context, *, well_known: bool = True) -> list[Seeker]:
         for text in dict.fromkeys(limits.registries)
     ]
     tapped = [*dict.fromkeys(limits.taps), *(default_taps(context) if well_known else ())]
-    found += [TapSeeker(context, tap, level) for tap in tapped]
+    found += [_seeker(context, tap, level) for tap in tapped]
     return found
+
+
+def _seeker(context: Context, tap: str, level: Callable[[str], Trust]) -> Seeker:
+    is_hub = source_name.tap_source(tap).startswith(HUB_AT)
+    return HubSeeker(context, tap, level) if is_hub else TapSeeker(context, tap, level)
 
 
 def rank_results(found: Iterable[SearchResult], words: str) -> list[SearchResult]:

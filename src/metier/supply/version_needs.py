@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     ListTags = Callable[[Request], Iterable[str]]
 
-_TAGGED_KINDS = frozenset({"git", "oci"})
+_TAGGED_KINDS = frozenset({"git", "oci", "hub"})
 
 
 class VersionNeed(NamedTuple):

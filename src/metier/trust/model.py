@@ -104,7 +104,7 @@ def level_of_source(source: str, trusted_sources: Iterable[str] = TRUSTED_SOURCE
     )
 
 
-_ENCRYPTED = frozenset({"https", "mcp+https", "oci"})
+_ENCRYPTED = frozenset({"https", "hub+https", "mcp+https", "oci"})
 """What an address begins with whose other end is known."""
 
 

@@ -105,6 +105,14 @@ def key_id(public: bytes) -> str:
     return _id_of(_public_key(public))
 
 
+def public_half(private: bytes) -> bytes:
+    """Give the public half of a private key, as PEM."""
+    from cryptography.hazmat.primitives import serialization as form
+
+    public = _private_key(private).public_key()
+    return public.public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
+
+
 def sign_digest(name: str, digest: str, private: bytes, level: Trust | None = None) -> bytes:
     """Sign a name and a digest, and give the envelope."""
     key = _private_key(private)

@@ -200,7 +200,7 @@ def _wherever(place: str) -> str:
     if text.startswith("clawhub:"):
         slug = text.removeprefix("clawhub:")
         return slug.partition("://")[2] if "://" in slug else f"{_CLAWHUB}/{slug}"
-    text = text.removeprefix("mcp+")
+    text = text.removeprefix("mcp+").removeprefix("hub+")
     scheme, found, rest = text.partition("://")
     if not found:
         scp = _SCP.fullmatch(text)

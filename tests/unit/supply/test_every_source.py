@@ -13,17 +13,22 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from fakes import mcp_server
 from fakes.archives import honest_tar, honest_zip
+from fakes.hub_skills import publish_archive
 from fakes.mcp_server import Answers, ToyServer
 from fakes.registry import TITLE, shared
 from fakes.repositories import Repository, served
+from fakes.served_hub import ServedHub, served_hub
 from fakes.shop import SAFE, Shop, document, yes
 from fakes.site import Says, Site
 
 from metier.errors import MetierError
+from metier.hub.model import LOCAL
+from metier.supply.archives.write_tar import PackFile, pack_tar_gz
 from metier.supply.sources.registries import NEW_INDEX_PATH, OLD_INDEX_PATH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
 pytestmark = pytest.mark.loopback
@@ -198,6 +203,20 @@ def artifact(form: str) -> Callable[[Shop, Site], Source]:
     return made
 
 
+def hub(shop: Shop, _site: Site) -> Source:
+    held = served_hub(shop.base / "hub")
+    one = held.__enter__()
+    HUBS.append(held)
+
+    def put(body: str, version: str) -> None:
+        archive = pack_tar_gz(PackFile(path, text) for path, text in data(body).items())
+        publish_archive(one.hub, LOCAL, "count", archive, version=version)
+
+    put(SAFE, "1.0.0")
+    place = f"hub+{one.url}/team/count"
+    return Source(f"{place}@^1.0", "hub", place, lambda: put(NEWER, "1.1.0"))
+
+
 def git(form: str) -> Callable[[Shop, Site], Source]:
     def made(shop: Shop, _site: Site) -> Source:
         repository = Repository(shop.base / "git/source")
@@ -328,7 +347,7 @@ SOURCES = {
     "one of before": server("manifest"), "one that lists resources": server("plain"), "a command": command_server,
     "a packed artifact": artifact("packed"), "an artifact with a file in each layer": artifact("a file in each layer"),
     "a collection of artifacts": artifact("a collection"),
-    "an agent plugin": manifest("plugin.json", {"$schema": AGENT_PLUGIN}, "skills/count/"),
+    "a hub": hub, "an agent plugin": manifest("plugin.json", {"$schema": AGENT_PLUGIN}, "skills/count/"),
 }  # fmt: skip
 
 
@@ -336,6 +355,7 @@ SOURCES = {
 
 
 SERVERS: list[ToyServer] = []
+HUBS: list[AbstractContextManager[ServedHub]] = []
 
 
 @pytest.fixture
@@ -344,6 +364,8 @@ def site() -> Iterator[Site]:
         yield running
     while SERVERS:
         SERVERS.pop().__exit__()
+    while HUBS:
+        HUBS.pop().__exit__(None, None, None)
 
 
 @pytest.mark.parametrize(

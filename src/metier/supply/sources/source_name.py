@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from metier.errors import AmbiguousError, UsageError
 from metier.supply.model import Request
 from metier.supply.sources.addresses import Address, address_of, check_path, check_ref, check_text
+from metier.supply.sources.hub_names import HUB_AT, check_hub_ref, is_hub, parse_hub
 from metier.supply.sources.oci_names import check_oci_ref, is_oci, parse_oci, repository_of
 
 if TYPE_CHECKING:
@@ -58,7 +59,8 @@ _SCP = re.compile(
 _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}(?::[A-Za-z0-9][A-Za-z0-9._-]{0,127})?\Z")
 _FORMS = (
     "write owner/repo, https://host/repo.git#ref:path, a folder, an archive, a site, "
-    "marketplace:SOURCE, clawhub:SLUG, mcp+https://host/mcp or oci://host/repository:tag"
+    "marketplace:SOURCE, clawhub:SLUG, mcp+https://host/mcp, oci://host/repository:tag or "
+    "hub:NAMESPACE/NAME"
 )
 
 
@@ -112,7 +114,8 @@ def parse(
         raise UsageError("an MCP server has no versions", hint="leave the ref out")
     if request.kind in {"folder", "bundled"}:
         return _repository(f"file://{request.location}", ref)._replace(said=said)
-    return request._replace(ref=(check_oci_ref if request.kind == "oci" else check_ref)(ref))
+    check = {"oci": check_oci_ref, "hub": check_hub_ref}.get(request.kind, check_ref)
+    return request._replace(ref=check(ref))
 
 
 def _parsed(text: str, machine: _Machine, taps: Sequence[str]) -> Request:
@@ -133,8 +136,8 @@ def _parsed(text: str, machine: _Machine, taps: Sequence[str]) -> Request:
         return Request("mcp", server_place(text))
     if head == "github":
         return _shorthand(rest) or _unknown(text)
-    if is_oci(text):
-        return parse_oci(text)
+    if is_oci(text) or is_hub(text):
+        return parse_oci(text) if is_oci(text) else parse_hub(text)
     if "://" in text or text.startswith("git+"):
         return _addressed(text, machine)
     return _local(text, machine) or _scp(text) or _shorthand(text) or _unknown(text)
@@ -171,6 +174,8 @@ def canonical(request: Request) -> str:
         return f"clawhub:{location}"
     if request.kind == "mcp":
         return MCP + location
+    if request.kind == "hub":
+        return location if location.startswith("hub:") else HUB_AT + location
     if request.kind not in {"git", "marketplace"} or location.startswith("/"):
         address = address_of(location) if "://" in location else None
         if address is not None and address.host in _GITHUB | _RELAYS:
@@ -207,6 +212,9 @@ def request_of(kind: SourceKind, source: str, ref: str, path: str) -> Request:
     if kind == "oci":
         fixed = check_oci_ref(ref) if ref else ""
         return parse_oci(text)._replace(ref=fixed, path=path, said=source)
+    if kind == "hub":
+        fixed = check_hub_ref(ref) if ref else ""
+        return parse_hub(text)._replace(ref=fixed, path=path, said=source)
     ref = check_ref(ref) if ref else ""
     if kind == "clawhub":
         return _clawhub(text.removeprefix("clawhub:"))._replace(ref=ref, path=path, said=source)

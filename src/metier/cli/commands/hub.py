@@ -1,0 +1,420 @@
+"""Runs `metier hub`: serves a team's hub, and manages it beside the same database."""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import suppress
+from importlib.util import find_spec
+
+from metier.cli.argv import CommandRow, Option, Values, cannot
+from metier.cli.main import opened
+from metier.cli.output import answer, clean, note, write
+from metier.errors import UsageError
+from metier.fast import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from metier.hub.accounts import NewToken, TokenRow
+    from metier.hub.hub import Hub
+    from metier.hub.keep import HubFault
+    from metier.hub.model import Namespace, Release
+
+DEFAULT_LISTEN = "127.0.0.1:8700"
+NEEDED = ("starlette", "uvicorn", "jinja2", "cryptography")
+DATABASE = Option("--database", "postgresql://… or a file; METIER_HUB_DATABASE without it", "URL")
+OBJECTS = Option("--objects", "a folder, s3://…, gs://… or az://…; METIER_HUB_OBJECTS", "URL")
+KEY = Option("--key", "the hub's private key; METIER_HUB_KEY without it", "FILE")
+PLACES = (DATABASE, OBJECTS, KEY)
+
+
+def run(values: Values) -> int | None:
+    """Do what the first word says."""
+    verb, *rest = values.words or [""]
+    if verb == "token":
+        verb, rest = f"token {rest[0] if rest else 'list'}", rest[1:]
+    if verb not in VERBS:
+        raise (
+            cannot("hub", verb, *VERBS)
+            if verb
+            else UsageError("say what the hub is to do", hint=f"choose one of: {', '.join(VERBS)}")
+        )
+    act, takes = VERBS[verb]
+    if len(rest) != takes:
+        raise UsageError(
+            f"metier hub {verb} takes {'no more words' if not takes else 'one word'}",
+            hint="see: metier hub --help",
+        )
+    return act(values, "".join(rest))
+
+
+def _serve(values: Values, _word: str) -> None:
+    from metier.hub.serve import serve
+    from metier.mcp.http_access import is_loopback, parse_address
+
+    host, port = parse_address(values.text("listen") or DEFAULT_LISTEN, "--listen")
+    local = is_loopback(host)
+
+    def ready(url: str) -> None:
+        write(f"metier hub: {url}\n")
+        sys.stdout.flush()  # whoever started this waits for the line
+
+    with _open_hub(values) as hub:
+        if not local and not _has_accounts(hub):
+            note(
+                "warning: nobody can log in yet. Make a token first: "
+                "metier hub token add --role admin --name me"
+            )
+        with suppress(KeyboardInterrupt):  # Ctrl-C is how one ends it
+            serve(hub, host, port, local=local, ready=ready)
+
+
+def _open_hub(values: Values) -> Hub:
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise UsageError(
+            f"{missing[0]} is not installed", code="hub-missing", hint="pip install 'metier[hub]'"
+        )
+    from metier.hub.hub import HUB_FOLDER, Hub, HubOptions
+
+    with opened(values) as m:
+        data = m.context.data
+        env = m.context.env
+    if not data:
+        raise UsageError("there is no place for the hub", hint="set METIER_HOME or HOME")
+    options = HubOptions(
+        home=f"{data}/{HUB_FOLDER}",
+        database=values.text("database") or env.get("METIER_HUB_DATABASE", ""),
+        objects=values.text("objects") or env.get("METIER_HUB_OBJECTS", ""),
+        key_file=values.text("key") or env.get("METIER_HUB_KEY", ""),
+        name=env.get("METIER_HUB_NAME", "metier hub"),
+        public_url=env.get("METIER_HUB_URL", ""),
+        issuer=env.get("METIER_HUB_OIDC_ISSUER", ""),
+        client_id=env.get("METIER_HUB_OIDC_CLIENT_ID", ""),
+        client_secret=env.get("METIER_HUB_OIDC_CLIENT_SECRET", ""),
+    )
+    return Hub(options, env=env)
+
+
+def _has_accounts(hub: Hub) -> bool:
+    from metier.hub.accounts import has_accounts
+
+    with hub.database.read() as connection:
+        return has_accounts(connection)
+
+
+# --- tokens
+
+
+def _add_token(values: Values, _word: str) -> None:
+    """Make a token, and show it once."""
+    from metier.hub.accounts import add_token
+    from metier.hub.model import LOCAL
+
+    role, name = values.text("role"), values.text("name")
+    if not role or not name:
+        raise UsageError(
+            "a token has a role and a name", hint="add --role publisher --name ci, for example"
+        )
+    days = values.text("days") or "0"
+    if not days.isascii() or not days.isdigit() or int(days[:6]) > 3660:
+        raise UsageError("that is no number of days", hint="--days takes 1 to 3660")
+    with _open_hub(values) as hub:
+        expires = hub.now() + int(days) * 86_400 if int(days) else 0
+        made = add_token(
+            hub,
+            LOCAL,
+            name=name,
+            role=role,
+            namespace=values.text("namespace"),
+            expires_at=expires,
+        )
+    answer(values, made, _new_token_text)
+
+
+def _new_token_text(made: NewToken) -> str:
+    where = f" in {clean(made.namespace)}" if made.namespace else ""
+    return (
+        f"{made.token}\n\nThis is {clean(made.name)}'s token ({made.role}{where}). It is shown only "
+        "now: keep it where secrets are kept.\n"
+    )
+
+
+def _list_tokens(values: Values, _word: str) -> None:
+    """List the tokens."""
+    from metier.hub.accounts import list_tokens
+    from metier.hub.model import LOCAL
+
+    with _open_hub(values) as hub:
+        found = list_tokens(hub, LOCAL)
+    answer(values, {"tokens": [one._asdict() for one in found]}, lambda _doc: _tokens_text(found))
+
+
+def _tokens_text(found: list[TokenRow]) -> str:
+    if not found:
+        return "no tokens yet. Make one: metier hub token add --role admin --name me\n"
+    lines = []
+    for one in found:
+        state = " (revoked)" if one.revoked_at else ""
+        where = clean(one.namespace) or "everywhere"
+        lines.append(f"{one.id:>4}  {clean(one.name)}  {one.role}  {where}{state}\n")
+    return "".join(lines)
+
+
+def _revoke_token(values: Values, word: str) -> None:
+    """Revoke a token."""
+    from metier.hub.accounts import revoke_token
+    from metier.hub.model import LOCAL
+
+    if not word.isdigit():
+        raise UsageError(f"'{word}' is no token's number", hint="see: metier hub token list")
+    with _open_hub(values) as hub:
+        revoke_token(hub, LOCAL, int(word))
+    answer(values, {"revoked": int(word)}, lambda _doc: f"revoked token {word}\n")
+
+
+# --- namespaces, policy, decisions
+
+
+def _add_namespace(values: Values, word: str) -> None:
+    """Make a namespace, or change one."""
+    from metier.hub.model import LOCAL
+    from metier.hub.namespaces import add_namespace
+
+    with _open_hub(values) as hub:
+        made = add_namespace(
+            hub,
+            LOCAL,
+            word,
+            values.text("organisation"),
+            "public" if values.flag("public") else "private",
+        )
+    answer(
+        values, _namespace_document(made), lambda _doc: f"made {made.name} ({made.visibility})\n"
+    )
+
+
+def _namespace_document(space: Namespace) -> dict[str, object]:
+    return {"name": space.name, "visibility": space.visibility, "state": space.state}
+
+
+def _policy(values: Values, _word: str) -> None:
+    """Show the hub's policy, or change it."""
+    from metier.hub.model import LOCAL
+    from metier.hub.namespaces import change_namespace, hub_policy, set_hub_policy
+
+    told = values.text("set")
+    with _open_hub(values) as hub:
+        if told:
+            try:
+                policy = json.loads(told)
+            except ValueError:
+                raise UsageError(
+                    "--set takes JSON", hint="""for example --set '{"safe": "review"}'"""
+                ) from None
+            if values.text("namespace"):
+                change_namespace(hub, LOCAL, values.text("namespace"), {"policy": policy})
+            else:
+                set_hub_policy(hub, LOCAL, policy)
+        with hub.database.read() as connection:
+            found = hub_policy(connection)
+    answer(
+        values,
+        found,
+        lambda policy: "".join(f"{name:<12} {_told(value)}\n" for name, value in policy.items()),
+    )
+
+
+def _told(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _queue(values: Values, _word: str) -> None:
+    """List what waits for a reviewer."""
+    from metier.hub.model import LOCAL
+    from metier.hub.releases import pending_releases
+
+    with _open_hub(values) as hub:
+        found = pending_releases(hub, LOCAL)
+    rows = [_release_row(one) for one in found]
+    answer(values, {"releases": rows}, lambda _doc: _queue_text(found))
+
+
+def _release_row(one: Release) -> dict[str, object]:
+    return {
+        "namespace": one.namespace,
+        "name": one.name,
+        "version": one.version,
+        "level": one.level,
+        "publisher": one.publisher,
+        "digest": one.digest,
+    }
+
+
+def _queue_text(found: list[Release]) -> str:
+    if not found:
+        return "nothing is waiting\n"
+    return "".join(
+        f"{clean(one.namespace)}/{clean(one.name)}@{one.version}  {one.level}  by "
+        f"{clean(one.publisher)}\n"
+        for one in found
+    )
+
+
+# --- keeping it
+
+
+def _gc(values: Values, _word: str) -> None:
+    """Free what nothing names."""
+    from metier.hub.keep import collect_garbage
+    from metier.hub.model import LOCAL
+
+    with _open_hub(values) as hub:
+        done = collect_garbage(hub, LOCAL)
+    answer(
+        values,
+        done,
+        lambda one: (
+            f"freed {one.bytes:,} bytes: {one.blobs} archives that nothing names and {one.uploads} "
+            "unfinished uploads\n"
+        ),
+    )
+
+
+def _check(values: Values, _word: str) -> int | None:
+    """Verify everything."""
+    from metier.hub.keep import verify_hub
+
+    with _open_hub(values) as hub:
+        faults = verify_hub(hub)
+    document = {"ok": not faults, "faults": [one._asdict() for one in faults]}
+    answer(values, document, lambda _doc: _faults_text(faults))
+    return 1 if faults else None
+
+
+def _faults_text(faults: list[HubFault]) -> str:
+    if not faults:
+        return "every archive, signature and log is as it was approved\n"
+    return "".join(f"{one.what}: {clean(one.where)}: {clean(one.why)}\n" for one in faults)
+
+
+def _backup(values: Values, word: str) -> None:
+    """Back everything up into one file."""
+    from metier.hub.backup import backup
+
+    with _open_hub(values) as hub:
+        count = backup(hub, word)
+    answer(
+        values,
+        {"file": word, "archives": count},
+        lambda _doc: f"wrote {clean(word)} ({count} archives, and the hub's key: keep it secret)\n",
+    )
+
+
+def _restore(values: Values, word: str) -> None:
+    """Restore a backup into an empty hub."""
+    from metier.hub.backup import restore
+
+    with _open_hub(values) as hub:
+        count = restore(hub, word)
+    answer(
+        values,
+        {"file": word, "archives": count},
+        lambda _doc: f"restored {clean(word)} ({count} archives)\n",
+    )
+
+
+def _migrate(values: Values, _word: str) -> None:
+    """Bring the database up to date, or try whether that would work."""
+    from metier.hub.io.database import migrate, open_database
+
+    with opened(values) as m:
+        data, env = m.context.data, m.context.env
+    url = values.text("database") or env.get("METIER_HUB_DATABASE", "") or f"{data}/hub/hub.db"
+    database = open_database(url)
+    try:
+        done = migrate(database, rehearse=values.flag("rehearse"))
+    finally:
+        database.close()
+    word = "would run" if values.flag("rehearse") else "ran"
+    answer(
+        values,
+        {"migrations": done, "rehearsed": values.flag("rehearse")},
+        lambda _doc: f"{word} {', '.join(done)}\n" if done else "the database is up to date\n",
+    )
+
+
+def _decide(values: Values, word: str) -> int | None:
+    """Approve, reject or yank a release."""
+    from metier.hub import decide
+    from metier.hub.model import LOCAL
+
+    verb = values.words[0]
+    place, _, version = word.partition("@")
+    namespace, _, name = place.partition("/")
+    if not name or not version:
+        raise UsageError("name a release", hint=f"write metier hub {verb} NAMESPACE/NAME@VERSION")
+    reason = values.text("reason")
+    with _open_hub(values) as hub:
+        where = (hub, LOCAL, namespace, name, version)
+        if verb == "yank":
+            done = decide.yank(*where, reason=reason)
+        else:
+            done = (decide.approve if verb == "approve" else decide.reject)(*where, reason)
+    answer(
+        values,
+        {**_release_row(done), "state": done.state},
+        lambda _doc: f"{clean(place)}@{version} is {done.state}\n",
+    )
+    return None
+
+
+VERBS: dict[str, tuple[Callable[[Values, str], int | None], int]] = {
+    "serve": (_serve, 0),
+    "token add": (_add_token, 0),
+    "token list": (_list_tokens, 0),
+    "token revoke": (_revoke_token, 1),
+    "namespace": (_add_namespace, 1),
+    "policy": (_policy, 0),
+    "queue": (_queue, 0),
+    "approve": (_decide, 1),
+    "reject": (_decide, 1),
+    "yank": (_decide, 1),
+    "gc": (_gc, 0),
+    "check": (_check, 0),
+    "backup": (_backup, 1),
+    "restore": (_restore, 1),
+    "migrate": (_migrate, 0),
+}
+ROWS = (
+    CommandRow(
+        "hub",
+        operands="serve|token|namespace|policy|queue|approve|reject|yank|check|gc|backup|restore|migrate [WORD...]",
+        options=(
+            Option("--listen", f"listen there (default: {DEFAULT_LISTEN})", "HOST:PORT"),
+            *PLACES,
+            Option("--role", "of a token: reader, publisher, reviewer or admin", "ROLE"),
+            Option("--name", "whom or what a token is for", "NAME"),
+            Option("--namespace", "of a token or a policy: only in this namespace", "NS"),
+            Option("--days", "a token expires after so many days", "N"),
+            Option("--organisation", "whose namespace it is", "NAME"),
+            Option("--public", "a namespace that anybody may read"),
+            Option("--set", "change the policy", "JSON"),
+            Option("--reason", "why a release is approved, rejected or yanked", "TEXT"),
+            Option("--rehearse", "with migrate: try it and undo it"),
+        ),
+        examples={
+            "metier hub serve": "a hub for this machine, with nothing to set up",
+            "metier hub serve --listen 0.0.0.0:8700 --database postgresql://hub@db/hub --objects s3://skills": "for a team",
+            "metier hub token add --role publisher --name ci --namespace web": "prints the token once",
+            "metier hub queue": "what waits for a reviewer",
+            "metier hub backup hub.tar": "everything, the key included, in one file",
+            "metier hub restore hub.tar --database postgresql://hub@db/hub --objects s3://skills": "move to PostgreSQL",
+        },
+        detail="Without --database and --objects, everything lies below METIER_HOME. As long as there "
+        "is no token, whoever is on this machine may do everything, and nobody else anything.",
+        private=True,
+        run=run,
+    ),
+)

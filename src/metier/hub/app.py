@@ -1,0 +1,250 @@
+"""The hub's application: its addresses, and what every request goes through, which is who asks, how
+much they send, and what is said when something goes wrong.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import logging
+import time
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from metier.errors import (
+    IntegrityError,
+    MetierError,
+    NotFoundError,
+    RefusedError,
+    StoreError,
+    UsageError,
+)
+from metier.hub import accounts, api, well_known
+from metier.hub.metrics import HubMetrics
+from metier.hub.model import NOBODY
+from metier.web.access import SECURITY_HEADERS
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from typing import Any
+
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from metier.hub.hub import Hub
+    from metier.hub.model import Caller
+
+SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+OPEN_PATHS = frozenset({"/healthz", "/readyz"})
+"""Addresses that ask nobody who they are."""
+STATUS: tuple[tuple[type[MetierError], int], ...] = (
+    (UsageError, 400),
+    (NotFoundError, 404),
+    (IntegrityError, 422),
+    (StoreError, 503),
+    (RefusedError, 403),
+)
+CODES = {
+    "hub-token": 401,
+    "hub-no-token": 401,
+    "hub-unfit": 422,
+    "hub-signature": 422,
+    "exists": 409,
+    "hub-state": 409,
+    "hub-key-reused": 422,
+    "hub-offset": 409,
+    "hub-quota": 413,
+    "too-large": 413,
+    "too-many": 413,
+    "bomb": 413,
+    "malformed": 422,
+    "unsafe-entry": 422,
+    "hub-busy": 429,
+    "web-too-slow": 408,
+}
+CLIENT_HEADER = "metier-client"
+"""What our own client sends along: no form of a strange page can."""
+_LOG = logging.getLogger("metier.hub")
+
+
+class CallerMiddleware:
+    """Finds out who asks, and puts every answer under the same strict rules."""
+
+    def __init__(self, app: ASGIApp, hub: Hub, *, local: bool, metrics: HubMetrics) -> None:
+        """Stand before an application; `local` says that it listens on this machine alone."""
+        self.app, self.hub, self.local, self.metrics = app, hub, local, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Note in the scope who asks, and pass the request on."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        began = time.monotonic()
+
+        async def send_safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self.metrics.count(scope["method"], message["status"], time.monotonic() - began)
+                have = {name.lower() for name, _value in message["headers"]}
+                message["headers"] = [
+                    *message["headers"],
+                    *(
+                        (name.encode(), value.encode())
+                        for name, value in SECURITY_HEADERS.items()
+                        if name.encode() not in have
+                    ),
+                ]
+            await send(message)
+
+        request = Request(scope, receive)
+        scope["caller"] = NOBODY
+        try:
+            if request.url.path not in OPEN_PATHS:
+                scope["caller"] = await self._find_caller(request)
+        except MetierError as error:
+            await refuse(error)(scope, receive, send_safely)
+            return
+        await self.app(scope, receive, send_safely)
+
+    async def _find_caller(self, request: Request) -> Caller:
+        told = request.headers.get("authorization", "")
+        if told:
+            kind, _, token = told.partition(" ")
+            if kind.lower() != "bearer":
+                raise RefusedError(
+                    "the hub takes tokens only", code="hub-token", hint="send 'Bearer TOKEN'"
+                )
+            return await run_in_threadpool(accounts.caller_of_token, self.hub, token.strip())
+        here = self.local and _is_from_here(request)
+        caller = await run_in_threadpool(accounts.caller_without_token, self.hub, from_here=here)
+        changes = request.method not in SAFE_METHODS
+        if caller.kind == "local" and changes and CLIENT_HEADER not in request.headers:
+            return NOBODY
+        return caller
+
+
+def _is_from_here(request: Request) -> bool:
+    """Tell whether a request comes from this machine and was meant for it: a page of another site
+    that a name of its own leads here is not let in.
+    """
+    host = request.headers.get("host", "").rpartition(":")[0] or request.headers.get("host", "")
+    forwarded = any(name in request.headers for name in ("x-forwarded-for", "forwarded"))
+    named = host.strip("[]").lower()
+    return (
+        not forwarded
+        and request.client is not None
+        and _is_loopback(request.client.host)
+        and (named == "localhost" or _is_loopback(named))
+    )
+
+
+def _is_loopback(text: str) -> bool:
+    try:
+        return ipaddress.ip_address(text).is_loopback
+    except ValueError:
+        return False
+
+
+def refuse(error: MetierError) -> Response:
+    """Say what went wrong, as problem+json."""
+    status = CODES.get(error.code) or next(
+        (code for kind, code in STATUS if isinstance(error, kind)), 500
+    )
+    problem = {"type": "about:blank", "title": error.message, "status": status, **error.as_dict()}
+    headers = {"www-authenticate": "Bearer"} if status == 401 else {}
+    return JSONResponse(problem, status, headers, media_type="application/problem+json")
+
+
+async def _say_error(_request: Request, error: Exception) -> Response:
+    if isinstance(error, MetierError):
+        return refuse(error)
+    _LOG.exception("a request failed", exc_info=error)
+    return refuse(MetierError("the hub failed at this request", hint="see the hub's own log"))
+
+
+async def _say_missing(_request: Request, _error: Exception) -> Response:
+    return refuse(NotFoundError("the hub has nothing at this address", hint="check it"))
+
+
+async def _say_method(_request: Request, _error: Exception) -> Response:
+    return PlainTextResponse("this address takes no such request\n", 405)
+
+
+async def _say_alive(_request: Request) -> Response:
+    return PlainTextResponse("ok\n")
+
+
+async def _say_ready(request: Request) -> Response:
+    """Tell whether the database and the object store answer."""
+    hub: Hub = request.app.state.hub
+
+    def look() -> None:
+        with hub.database.read() as connection:
+            connection.row("SELECT 1 AS one")
+        hub.objects.size("ready")
+
+    try:
+        async with asyncio.timeout(15):
+            await run_in_threadpool(look)
+    except (MetierError, TimeoutError) as error:
+        said = error.message if isinstance(error, MetierError) else "no answer in time"
+        return PlainTextResponse(f"not ready: {said}\n", 503)
+    return PlainTextResponse("ready\n")
+
+
+async def _show_metrics(request: Request) -> Response:
+    """Show the counts to whoever is on this machine or has a token."""
+    hub: Hub = request.app.state.hub
+    if request.scope["caller"].kind == "nobody" and not _is_from_here(request):
+        raise NotFoundError("the hub has nothing at this address", hint="check it")
+
+    def pending() -> int:
+        with hub.database.read() as connection:
+            row = connection.row("SELECT count(*) AS one FROM releases WHERE state = 'pending'")
+        return int(row["one"]) if row else 0
+
+    metrics: HubMetrics = request.app.state.metrics
+    return PlainTextResponse(metrics.text(await run_in_threadpool(pending)))
+
+
+ROUTES = [
+    Route("/healthz", _say_alive),
+    Route("/readyz", _say_ready),
+    Route("/metrics", _show_metrics),
+    *api.ROUTES,
+    *well_known.ROUTES,
+]
+
+
+def make_app(hub: Hub, *, local: bool = True) -> Starlette:
+    """Put the application together; `local` says that it listens on this machine alone."""
+
+    @contextlib.asynccontextmanager
+    async def living(_app: Starlette) -> AsyncIterator[None]:
+        yield
+
+    handlers: dict[Any, Any] = {
+        404: _say_missing,
+        405: _say_method,
+        MetierError: _say_error,
+        Exception: _say_error,
+    }
+    metrics = HubMetrics()
+    app = Starlette(
+        routes=ROUTES,
+        lifespan=living,
+        exception_handlers=handlers,
+        middleware=[
+            Middleware(GZipMiddleware, minimum_size=600),
+            Middleware(CallerMiddleware, hub=hub, local=local, metrics=metrics),
+        ],
+    )
+    app.state.hub, app.state.metrics = hub, metrics
+    return app

@@ -1,0 +1,88 @@
+"""The hub's audit log: every act that changed something, who did it and what about, chained by
+hashes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from metier.audit.redact import redact_text
+from metier.hub.approval_log import canonical, hash_of
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from metier.hub.io.database import Transaction
+    from metier.hub.model import Caller, Row
+
+
+def record(
+    connection: Transaction,
+    now: int,
+    caller: Caller,
+    what: str,
+    about: str = "",
+    namespace: int = 0,
+    **detail: Any,
+) -> None:
+    """Write down an act, in the transaction that does it."""
+    connection.lock("audit")
+    row = connection.row("SELECT hash FROM audit_events ORDER BY id DESC LIMIT 1")
+    previous = row["hash"] if row else ""
+    said = canonical({name: _safe(value) for name, value in detail.items()})
+    who = caller.ident or "nobody"
+    entry = canonical(
+        {
+            "at": now,
+            "who": who,
+            "what": what,
+            "about": about,
+            "namespace": namespace,
+            "detail": said,
+        }
+    )
+    connection.run(
+        "INSERT INTO audit_events (at, who, what, about, namespace_id, detail, previous, hash) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        now,
+        who,
+        what,
+        about,
+        namespace,
+        said,
+        previous,
+        hash_of(previous, entry),
+    )
+
+
+def _safe(value: Any) -> Any:
+    return redact_text(value) if isinstance(value, str) else value
+
+
+def first_broken_event(connection: Transaction) -> int:
+    """Give the id of the first event that does not follow from the one before it; 0 where all do."""
+    previous = ""
+    last = 0
+    while True:
+        rows = connection.rows(
+            "SELECT * FROM audit_events WHERE id > ? ORDER BY id LIMIT 1000", last
+        )
+        if not rows:
+            return 0
+        for row in rows:
+            if row["previous"] != previous or row["hash"] != hash_of(previous, _entry_of(row)):
+                return int(row["id"])
+            previous, last = row["hash"], row["id"]
+
+
+def _entry_of(row: Row) -> str:
+    return canonical(
+        {
+            "at": row["at"],
+            "who": row["who"],
+            "what": row["what"],
+            "about": row["about"],
+            "namespace": row["namespace_id"],
+            "detail": row["detail"],
+        }
+    )

@@ -1,0 +1,1 @@
+"""What the hub touches: the database, the object store, and other people's addresses."""

@@ -1,0 +1,181 @@
+"""Keeps a hub in order: frees bytes that nothing names, and proves that all the rest is as it was
+approved.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, NamedTuple
+
+from metier.errors import MetierError
+from metier.hub import approval_log, audit_log, authorize
+from metier.hub.io.objects import blob_key
+from metier.hub.releases import releases_of
+from metier.trust.sign import Signed, verify_envelope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from metier.hub.hub import Hub
+    from metier.hub.io.database import Transaction
+    from metier.hub.model import Caller, Release
+
+    Progress = Callable[[str, int, int], None]
+
+GRACE_SECONDS = 86_400
+"""How long bytes may wait for a release to name them."""
+
+
+class Collected(NamedTuple):
+    """What was freed."""
+
+    blobs: int
+    uploads: int
+    bytes: int
+
+
+class HubFault(NamedTuple):
+    """Something that is not as it was approved."""
+
+    what: str
+    """`blob`, `signature`, `log` or `audit`."""
+    where: str
+    why: str
+
+
+def collect_garbage(hub: Hub, caller: Caller, grace: int = GRACE_SECONDS) -> Collected:
+    """Free the bytes that no release has named for a while, and uploads that were left half done. A
+    version that was ever approved may be in somebody's lock: it is never freed.
+    """
+    authorize.check_hub(caller, "administer")
+    before = hub.now() - grace
+    freed = [_free(hub, sha256, before) for sha256 in _unnamed(hub, before)]
+    uploads, pieces = _drop_uploads(hub, before)
+    strays = sum(_free_stray(hub, key, size) for key, size in _strays(hub, before))
+    with hub.database.write() as connection:
+        connection.run("DELETE FROM answers WHERE at < ?", before)
+        connection.run("DELETE FROM visits WHERE expires_at < ?", hub.now())
+        audit_log.record(connection, hub.now(), caller, "gc", "", 0, blobs=sum(map(bool, freed)))
+    return Collected(sum(map(bool, freed)), uploads, sum(freed) + pieces + strays)
+
+
+def _unnamed(hub: Hub, before: int) -> list[str]:
+    with hub.database.read() as connection:
+        rows = connection.rows(
+            "SELECT sha256 FROM blobs b WHERE created_at < ? "
+            "AND NOT EXISTS (SELECT 1 FROM releases r WHERE r.archive = b.sha256)",
+            before,
+        )
+    return [row["sha256"] for row in rows]
+
+
+def _free(hub: Hub, sha256: str, before: int) -> int:
+    """Free one object, if still nobody names it. Whoever is about to publish it has touched its row,
+    or waits for this transaction and is told to send it again.
+    """
+    with hub.database.write() as connection:
+        connection.lock(f"blob:{sha256}")
+        row = connection.row("SELECT size FROM blobs WHERE sha256 = ?", sha256)
+        gone = connection.run(
+            "DELETE FROM blobs WHERE sha256 = ? AND created_at < ? "
+            "AND NOT EXISTS (SELECT 1 FROM releases r WHERE r.archive = blobs.sha256)",
+            sha256,
+            before,
+        )
+        if not gone or row is None:
+            return 0
+        hub.objects.delete(blob_key(sha256))
+        return int(row["size"])
+
+
+def _drop_uploads(hub: Hub, before: int) -> tuple[int, int]:
+    with hub.database.write() as connection:
+        rows = connection.rows("SELECT id FROM uploads WHERE created_at < ?", before)
+        connection.run("DELETE FROM uploads WHERE created_at < ?", before)
+    size = 0
+    for row in rows:
+        for key, length, _at in list(hub.objects.keys(f"uploads/{row['id']}")):
+            hub.objects.delete(key)
+            size += length
+    return len(rows), size
+
+
+def _strays(hub: Hub, before: int) -> Iterator[tuple[str, int]]:
+    """Give objects that a crash left behind before any row named them."""
+    for key, size, at in list(hub.objects.keys("blobs")):
+        if at < before:
+            with hub.database.read() as connection:
+                known = connection.row(
+                    "SELECT 1 AS one FROM blobs WHERE sha256 = ?", key.rpartition("/")[2]
+                )
+            if known is None:
+                yield key, size
+
+
+def _free_stray(hub: Hub, key: str, size: int) -> int:
+    sha256 = key.rpartition("/")[2]
+    with hub.database.write() as connection:
+        connection.lock(f"blob:{sha256}")
+        if connection.row("SELECT 1 AS one FROM blobs WHERE sha256 = ?", sha256):
+            return 0
+        hub.objects.delete(key)
+        return size
+
+
+def verify_hub(hub: Hub, progress: Progress = lambda _what, _count, _total: None) -> list[HubFault]:
+    """Check every archive against its hash, every signature, and every chain of hashes."""
+    faults: list[HubFault] = []
+    with hub.database.read() as connection:
+        keys = [
+            row["value"].encode()
+            for row in connection.rows("SELECT value FROM hub_facts WHERE name LIKE 'key:%'")
+        ]
+        skills = [row["id"] for row in connection.rows("SELECT id FROM skills ORDER BY id")]
+        spaces = connection.rows("SELECT id, name FROM namespaces ORDER BY id")
+        for space in spaces:
+            broken = _broken_log(connection, space["id"])
+            if broken:
+                faults.append(
+                    HubFault("log", space["name"], f"entry {broken} does not follow the one before")
+                )
+        event = audit_log.first_broken_event(connection)
+    if event:
+        faults.append(HubFault("audit", f"event {event}", "it does not follow the one before"))
+    for count, skill in enumerate(skills, 1):
+        with hub.database.read() as connection:
+            found = releases_of(connection, skill)
+        for release in found:
+            faults += _faults_of(hub, release, keys)
+        progress("verified", count, len(skills))
+    return faults
+
+
+def _broken_log(connection: Transaction, space: int) -> int:
+    first, previous = 1, ""
+    while True:
+        entries = approval_log.entries_from(connection, space, first, 1000)
+        if not entries:
+            return 0
+        broken = approval_log.first_broken(entries, previous, first - 1)
+        if broken:
+            return broken
+        first, previous = entries[-1].number + 1, entries[-1].hash
+
+
+def _faults_of(hub: Hub, release: Release, keys: list[bytes]) -> Iterator[HubFault]:
+    where = f"{release.namespace}/{release.name}@{release.version}"
+    try:
+        data = hub.objects.get(blob_key(release.archive))
+    except MetierError as error:
+        yield HubFault("blob", where, error.message)
+    else:
+        if hashlib.sha256(data).hexdigest() != release.archive or len(data) != release.size:
+            yield HubFault("blob", where, "its bytes changed")
+    if release.state not in {"approved", "yanked"}:
+        return
+    signed = verify_envelope(release.vouch.encode(), keys)
+    if not isinstance(signed, Signed) or (signed.name, signed.digest) != (
+        release.name,
+        release.digest,
+    ):
+        yield HubFault("signature", where, "the hub's own signature is not good")

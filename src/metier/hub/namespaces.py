@@ -1,0 +1,234 @@
+"""Organisations and their namespaces: where skills of one team lie, who sees them, and by which
+policy they are let in.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from metier.errors import RefusedError, UsageError
+from metier.hub import audit_log, authorize
+from metier.hub.io.database import DuplicateError
+from metier.hub.model import Namespace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from metier.hub.hub import Hub
+    from metier.hub.io.database import Transaction
+    from metier.hub.model import Caller, Row
+
+NAMESPACE_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\Z")
+RESERVED = frozenset({"api", "v1", "v2", "static", "auth", "mcp", "well-known", "new", "hub"})
+"""Names that addresses of the hub itself begin with."""
+DEFAULT_POLICY: Mapping[str, Any] = {
+    "safe": "approve",
+    "caution": "review",
+    "dangerous": "reject",
+    "two_person": ["caution"],
+    "signature": "optional",
+    "observe": False,
+    "keep_days": 0,
+}
+"""What holds where neither the hub nor the namespace says otherwise. `keep_days` is after how many days
+what was rejected, or never decided about, is forgotten; 0 means never."""
+_ANSWERS = ("approve", "review", "reject")
+_LEVELS = ("safe", "caution", "dangerous")
+
+
+def find_namespace(connection: Transaction, name: str) -> Namespace | None:
+    """Give a namespace by its name, whoever may see it."""
+    row = connection.row("SELECT * FROM namespaces WHERE name = ?", name)
+    return namespace_of(row) if row else None
+
+
+def namespace_of(row: Row) -> Namespace:
+    """Read a row."""
+    return Namespace(
+        id=row["id"],
+        name=row["name"],
+        organisation=row["organisation_id"],
+        visibility=row["visibility"],
+        state=row["state"],
+        policy=json.loads(row["policy"]),
+        quota_bytes=row["quota_bytes"],
+        used_bytes=row["used_bytes"],
+    )
+
+
+def need_namespace(
+    connection: Transaction, caller: Caller, name: str, act: authorize.Act = "read"
+) -> Namespace:
+    """Give a namespace in which somebody may do an act."""
+    found = find_namespace(connection, name)
+    if found is None:
+        raise authorize.no_namespace(name)
+    authorize.check(caller, act, found)
+    return found
+
+
+def list_namespaces(hub: Hub, caller: Caller) -> list[Namespace]:
+    """List the namespaces that somebody may read."""
+    where, values = authorize.visible_where(caller)
+    with hub.database.read() as connection:
+        rows = connection.rows(
+            f"SELECT n.* FROM namespaces n WHERE {where} ORDER BY n.name", *values
+        )
+    return [namespace_of(row) for row in rows]
+
+
+def add_namespace(
+    hub: Hub, caller: Caller, name: str, organisation: str = "", visibility: str = "private"
+) -> Namespace:
+    """Make a namespace."""
+    authorize.check_hub(caller, "administer")
+    if visibility not in {"private", "public"}:
+        raise UsageError("a namespace is private or public", hint="leave it away for private")
+    with hub.database.write() as connection:
+        try:
+            return make_namespace(hub, connection, caller, name, organisation, visibility)
+        except DuplicateError as error:
+            raise RefusedError(
+                f"there is a namespace '{name}' already", code="exists", hint="choose another name"
+            ) from error
+
+
+def make_namespace(
+    hub: Hub,
+    connection: Transaction,
+    caller: Caller,
+    name: str,
+    organisation: str = "",
+    visibility: str = "private",
+) -> Namespace:
+    """Make a namespace in a transaction that is open; its organisation too, where that is new."""
+    for one in (name, organisation or name):
+        if not NAMESPACE_NAME.match(one) or one in RESERVED:
+            raise UsageError(
+                f"'{one[:80]}' cannot be the name of a namespace",
+                hint="use small letters, digits and hyphens, at most 63",
+            )
+    now = hub.now()
+    connection.run(
+        "INSERT INTO organisations (name, created_at) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
+        organisation or name,
+        now,
+    )
+    row = connection.row(
+        "INSERT INTO namespaces (organisation_id, name, visibility, created_at) "
+        "SELECT id, ?, ?, ? FROM organisations WHERE name = ? RETURNING *",
+        name,
+        visibility,
+        now,
+        organisation or name,
+    )
+    assert row is not None
+    made = namespace_of(row)
+    audit_log.record(connection, now, caller, "namespace.add", name, made.id, visibility=visibility)
+    return made
+
+
+def change_namespace(hub: Hub, caller: Caller, name: str, wish: Mapping[str, Any]) -> Namespace:
+    """Change who sees a namespace, whether it takes anything new, its policy or its quota."""
+    with hub.database.write() as connection:
+        connection.lock(f"namespace:{name}")
+        space = need_namespace(connection, caller, name, "manage")
+        visibility = wish.get("visibility", space.visibility)
+        state = wish.get("state", space.state)
+        quota = wish.get("quota_bytes", space.quota_bytes)
+        policy = check_policy(wish.get("policy", space.policy))
+        if visibility not in {"private", "public"} or state not in {"active", "frozen"}:
+            raise UsageError(
+                "a namespace is private or public, and active or frozen", hint="check the words"
+            )
+        if not isinstance(quota, int) or isinstance(quota, bool) or quota < 0:
+            raise UsageError("a quota is a number of bytes", hint="0 means no limit")
+        if "quota_bytes" in wish:
+            authorize.check_hub(caller, "administer")
+        connection.run(
+            "UPDATE namespaces SET visibility = ?, state = ?, quota_bytes = ?, policy = ? WHERE id = ?",
+            visibility,
+            state,
+            quota,
+            json.dumps(policy),
+            space.id,
+        )
+        audit_log.record(
+            connection, hub.now(), caller, "namespace.change", name, space.id, **dict(wish)
+        )
+        changed = find_namespace(connection, name)
+    assert changed is not None
+    return changed
+
+
+def check_policy(told: Any) -> dict[str, Any]:
+    """Give a policy as it is kept; what makes no sense in it is refused."""
+    if not isinstance(told, dict):
+        raise UsageError("a policy is a JSON object", hint="see docs/how-to/policy-for-a-hub.md")
+    for name, value in told.items():
+        good = (
+            (name in _LEVELS and value in _ANSWERS)
+            or (
+                name == "two_person"
+                and isinstance(value, list)
+                and all(one in _LEVELS for one in value)
+            )
+            or (name == "signature" and value in {"optional", "required"})
+            or (name == "observe" and isinstance(value, bool))
+            or (
+                name == "keep_days"
+                and isinstance(value, int)
+                and not isinstance(value, bool)
+                and value >= 0
+            )
+        )
+        if not good:
+            raise UsageError(
+                f"the policy cannot have {name} = {json.dumps(value)[:60]}",
+                hint="safe, caution and dangerous are approve, review or reject",
+            )
+    return dict(told)
+
+
+def hub_policy(connection: Transaction) -> dict[str, Any]:
+    """Give the policy of the whole hub."""
+    row = connection.row("SELECT value FROM hub_facts WHERE name = 'policy'")
+    return {**DEFAULT_POLICY, **(json.loads(row["value"]) if row else {})}
+
+
+def set_hub_policy(hub: Hub, caller: Caller, policy: Mapping[str, Any]) -> dict[str, Any]:
+    """Change the policy of the whole hub."""
+    authorize.check_hub(caller, "administer")
+    checked = check_policy(dict(policy))
+    with hub.database.write() as connection:
+        connection.run(
+            "INSERT INTO hub_facts (name, value) VALUES ('policy', ?) "
+            "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            json.dumps(checked),
+        )
+        audit_log.record(
+            connection, hub.now(), caller, "policy.set", "", 0, policy=json.dumps(checked)
+        )
+        return hub_policy(connection)
+
+
+_STRICTNESS = {"approve": 0, "review": 1, "reject": 2}
+
+
+def policy_of(connection: Transaction, space: Namespace) -> dict[str, Any]:
+    """Give the policy that holds in a namespace: its own can only be stricter than the hub's."""
+    policy = hub_policy(connection)
+    own = space.policy
+    for level in _LEVELS:
+        if level in own:
+            policy[level] = max(policy[level], own[level], key=_STRICTNESS.__getitem__)
+    if "two_person" in own:
+        policy["two_person"] = sorted({*policy["two_person"], *own["two_person"]})
+    if own.get("signature") == "required":
+        policy["signature"] = "required"
+    policy["observe"] = bool(policy["observe"] or own.get("observe"))
+    policy["keep_days"] = own.get("keep_days", policy["keep_days"])
+    return policy

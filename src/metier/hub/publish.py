@@ -1,0 +1,452 @@
+"""Publishing: bytes go to the object store once, by their hash; then they are examined, decided about
+by policy, and become a release that never changes.
+
+The order keeps what was acknowledged: bytes are safe before a row names them, and the row, its audit
+event and its place in the approval log are one transaction.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+from typing import TYPE_CHECKING, NamedTuple
+
+from metier.errors import IntegrityError, NotFoundError, RefusedError, UsageError
+from metier.hub import audit_log, authorize, decide
+from metier.hub.examine import MAX_ARCHIVE_BYTES, examine
+from metier.hub.io.database import DuplicateError
+from metier.hub.io.objects import blob_key, upload_key
+from metier.hub.namespaces import find_namespace, make_namespace, policy_of
+from metier.hub.releases import (
+    find_release,
+    find_skill_row,
+    findings_text,
+    releases_of,
+    sort_key,
+)
+from metier.standard.semver import read_version
+from metier.supply.safe_names import fold_name, printable
+from metier.trust.sign import verify_envelope
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from metier.hub.hub import Hub
+    from metier.hub.io.database import Transaction
+    from metier.hub.model import Caller, Namespace, Release, Row, Verdicts
+
+SHA256 = re.compile(r"[0-9a-f]{64}\Z")
+MAX_BLOB_BYTES = 16 << 20
+"""Bytes of one request; what is larger comes in pieces."""
+MAX_PIECE_BYTES = 4 << 20
+MAX_VERSION_CHARS = 64
+MAX_PROVENANCE_CHARS = 500
+FIRST_VERSION = "0.1.0"
+UPLOAD_IDENT = re.compile(r"[0-9a-f]{32}\Z")
+
+
+class ReleaseWish(NamedTuple):
+    """What somebody wants to publish."""
+
+    archive: str
+    """The sha256 of bytes that the hub has."""
+    version: str = ""
+    """Nothing means the skill's own version, or else the next one."""
+    source: str = ""
+    revision: str = ""
+    signature: str = ""
+
+
+class Publication(NamedTuple):
+    """What became of it."""
+
+    release: Release
+    is_new: bool
+
+
+# --- bytes
+
+
+def put_blob(hub: Hub, caller: Caller, sha256: str, data: bytes) -> bool:
+    """Keep the bytes of an archive; tells whether they are new."""
+    _check_may_upload(caller)
+    _check_hash(sha256)
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise IntegrityError(
+            "these bytes have another hash than was said", code="digest", hint="send them again"
+        )
+    if len(data) > MAX_ARCHIVE_BYTES:
+        raise _too_large()
+    return _keep_blob(hub, caller, sha256, data)
+
+
+def has_blob(hub: Hub, caller: Caller, sha256: str) -> bool:
+    """Tell somebody whether they need not send bytes again: only what they sent themselves counts, so
+    that nobody learns what others have.
+    """
+    _check_may_upload(caller)
+    with hub.database.read() as connection:
+        row = connection.row("SELECT who FROM blobs WHERE sha256 = ?", sha256)
+    known = row is not None and row["who"] == caller.ident
+    return known and hub.objects.size(blob_key(sha256)) is not None
+
+
+def _keep_blob(hub: Hub, caller: Caller, sha256: str, data: bytes) -> bool:
+    key = blob_key(sha256)
+    with hub.database.write() as connection:
+        # A collection of garbage waits here, and then sees that somebody is about to use it.
+        connection.lock(f"blob:{sha256}")
+        is_new = hub.objects.size(key) != len(data)
+        if is_new:
+            hub.objects.put(key, data)
+        connection.run(
+            "INSERT INTO blobs (sha256, size, who, created_at) VALUES (?, ?, ?, ?) "
+            "ON CONFLICT (sha256) DO UPDATE SET created_at = excluded.created_at, who = excluded.who",
+            sha256,
+            len(data),
+            caller.ident,
+            hub.now(),
+        )
+    return is_new
+
+
+def begin_upload(hub: Hub, caller: Caller, sha256: str, size: int) -> tuple[str, int]:
+    """Begin an upload in pieces, or go on with the one that this caller began; give its id and how
+    many bytes have come.
+    """
+    _check_may_upload(caller)
+    _check_hash(sha256)
+    if not 0 < size <= MAX_ARCHIVE_BYTES:
+        raise _too_large()
+    with hub.database.write() as connection:
+        row = connection.row(
+            "SELECT id, received FROM uploads WHERE who = ? AND sha256 = ? AND size = ?",
+            caller.ident,
+            sha256,
+            size,
+        )
+        if row is not None:
+            return row["id"], row["received"]
+        ident = secrets.token_hex(16)
+        connection.run(
+            "INSERT INTO uploads (id, who, sha256, size, created_at) VALUES (?, ?, ?, ?, ?)",
+            ident,
+            caller.ident,
+            sha256,
+            size,
+            hub.now(),
+        )
+    return ident, 0
+
+
+def upload_state(hub: Hub, caller: Caller, ident: str) -> int:
+    """Give how many bytes of an upload have come."""
+    with hub.database.read() as connection:
+        return int(_upload_row(connection, caller, ident)["received"])
+
+
+def add_piece(hub: Hub, caller: Caller, ident: str, offset: int, data: bytes) -> int:
+    """Take the next piece of an upload; give how many bytes have come. A piece that was sent twice
+    counts once.
+    """
+    with hub.database.read() as connection:
+        row = _upload_row(connection, caller, ident)
+    if len(data) > MAX_PIECE_BYTES or offset + len(data) > row["size"]:
+        raise _too_large()
+    if offset != row["received"]:
+        raise RefusedError(
+            f"{row['received']} bytes have come; the next piece begins there",
+            code="hub-offset",
+            hint="ask where to go on, and send that piece",
+        ).with_details(received=row["received"])
+    hub.objects.put(upload_key(ident, offset), data)
+    with hub.database.write() as connection:
+        moved = connection.run(
+            "UPDATE uploads SET received = ? WHERE id = ? AND received = ?",
+            offset + len(data),
+            ident,
+            offset,
+        )
+    if not moved:
+        raise RefusedError(
+            "another request sent this piece at the same time", code="hub-offset", hint="go on"
+        )
+    if offset + len(data) == row["size"]:
+        _finish_upload(hub, caller, row)
+    return offset + len(data)
+
+
+def _finish_upload(hub: Hub, caller: Caller, row: Row) -> None:
+    pieces = sorted(key for key, _size, _at in hub.objects.keys(f"uploads/{row['id']}"))
+    data = b"".join(map(hub.objects.get, pieces))
+    good = len(data) == row["size"] and hashlib.sha256(data).hexdigest() == row["sha256"]
+    if good:
+        _keep_blob(hub, caller, row["sha256"], data)
+    with hub.database.write() as connection:
+        connection.run("DELETE FROM uploads WHERE id = ?", row["id"])
+    for key in pieces:
+        hub.objects.delete(key)
+    if not good:
+        raise IntegrityError(
+            "these bytes have another hash than was said", code="digest", hint="send them again"
+        )
+
+
+def _upload_row(connection: Transaction, caller: Caller, ident: str) -> Row:
+    row = None
+    if UPLOAD_IDENT.match(ident):
+        row = connection.row("SELECT * FROM uploads WHERE id = ?", ident)
+    if row is None or row["who"] != caller.ident:
+        raise NotFoundError("there is no such upload", hint="begin it again")
+    return row
+
+
+def _check_may_upload(caller: Caller) -> None:
+    if not any(grant.role in authorize.ALLOWED["publish"] for grant in caller.grants):
+        raise authorize.forbidden("you may not publish anywhere on this hub")
+
+
+def _check_hash(sha256: str) -> None:
+    if not SHA256.match(sha256):
+        raise UsageError("that is no sha256", hint="64 digits and letters from a to f")
+
+
+def _too_large() -> RefusedError:
+    return RefusedError(
+        f"an archive may have {MAX_ARCHIVE_BYTES >> 20} MiB",
+        code="too-large",
+        hint="leave out what the skill does not need",
+    )
+
+
+# --- releases
+
+
+def publish(hub: Hub, caller: Caller, namespace: str, name: str, wish: ReleaseWish) -> Publication:
+    """Publish a version of a skill. Doing it again with the same bytes gives the same release."""
+    space = _space_for(hub, caller, namespace)
+    if not has_blob(hub, caller, wish.archive):
+        raise NotFoundError(
+            "the hub does not have these bytes", code="hub-blob", hint="send the archive first"
+        )
+    data = hub.objects.get(blob_key(wish.archive))
+    if hashlib.sha256(data).hexdigest() != wish.archive:
+        raise IntegrityError(
+            "the hub's copy of this archive is damaged", code="digest", hint="send it again"
+        )
+    found = examine(hub, name, data)
+    _check_fit(name, found)
+    with hub.database.write() as connection:
+        connection.lock(f"skill:{space.id}/{fold_name(name)}")
+        _hold_blob(hub, connection, wish.archive)
+        skill = _skill_row(hub, connection, space, name)
+        known = _same_release(connection, skill["id"], found, wish)
+        if known is not None:
+            return Publication(known, is_new=False)
+        version = _choose_version(connection, skill["id"], found, wish)
+        _check_quota(connection, space, len(data))
+        policy = policy_of(connection, space)
+        _check_signature(hub, policy, found, wish)
+        release = _insert(hub, connection, caller, skill["id"], version, found, wish, len(data))
+        about = f"{namespace}/{name}@{version}"
+        audit_log.record(
+            connection, hub.now(), caller, "publish", about, space.id, digest=found.digest
+        )
+        release = decide.decide_first(hub, connection, space, release, policy)
+    return Publication(release, is_new=True)
+
+
+def _hold_blob(hub: Hub, connection: Transaction, sha256: str) -> None:
+    """Keep bytes from being collected until the release that names them is there."""
+    if not connection.run("UPDATE blobs SET created_at = ? WHERE sha256 = ?", hub.now(), sha256):
+        raise NotFoundError(
+            "the hub does not have these bytes any more",
+            code="hub-blob",
+            hint="send the archive again",
+        )
+
+
+def _space_for(hub: Hub, caller: Caller, name: str) -> Namespace:
+    """Give the namespace to publish in. Whoever may publish everywhere makes a new one by doing so."""
+    with hub.database.read() as connection:
+        found = find_namespace(connection, name)
+    if found is None:
+        if not authorize.may(caller, "publish", None):
+            raise authorize.no_namespace(name)
+        with hub.database.write() as connection:
+            try:
+                found = make_namespace(hub, connection, caller, name)
+            except DuplicateError:
+                found = None
+        if found is None:
+            with hub.database.read() as connection:
+                found = find_namespace(connection, name)
+        assert found is not None
+    authorize.check(caller, "publish", found)
+    return found
+
+
+def _check_fit(name: str, found: Verdicts) -> None:
+    if found.name != name:
+        raise RefusedError(
+            f"the skill calls itself '{printable(found.name)}', not '{name}'",
+            code="hub-unfit",
+            hint="publish it under its own name",
+        )
+    if found.faults:
+        raise RefusedError(
+            f"'{name}' cannot be published: {'; '.join(found.faults)}",
+            code="hub-unfit",
+            hint="see: metier check --strict, and metier scan",
+        ).with_details(faults=list(found.faults))
+
+
+def _skill_row(hub: Hub, connection: Transaction, space: Namespace, name: str) -> Row:
+    row = find_skill_row(connection, space, name)
+    if row is not None and row["name"] != name:
+        raise RefusedError(
+            f"'{name}' looks like '{row['name']}', which is there already",
+            code="exists",
+            hint="choose another name",
+        )
+    if row is not None:
+        return row
+    made = connection.row(
+        "INSERT INTO skills (namespace_id, name, folded, created_at, changed_at) "
+        "VALUES (?, ?, ?, ?, ?) RETURNING *",
+        space.id,
+        name,
+        fold_name(name),
+        hub.now(),
+        hub.now(),
+    )
+    assert made is not None
+    return made
+
+
+def _same_release(
+    connection: Transaction, skill: int, found: Verdicts, wish: ReleaseWish
+) -> Release | None:
+    """Give the release that these bytes are already."""
+    if not wish.version:
+        newest = next(iter(releases_of(connection, skill)), None)
+        return newest if newest is not None and newest.digest == found.digest else None
+    known = find_release(connection, skill, _checked_version(wish.version))
+    if known is not None and known.digest != found.digest:
+        raise _taken(known)
+    return known
+
+
+def _choose_version(connection: Transaction, skill: int, found: Verdicts, wish: ReleaseWish) -> str:
+    if wish.version:
+        return _checked_version(wish.version)
+    if found.version and read_version(found.version) is not None:
+        version = _checked_version(found.version)
+        known = find_release(connection, skill, version)
+        if known is None:
+            return version
+        raise _taken(known)
+    newest = next(iter(releases_of(connection, skill)), None)
+    read = read_version(newest.version) if newest is not None else None
+    return FIRST_VERSION if read is None else f"{read.major}.{read.minor}.{read.patch + 1}"
+
+
+def _checked_version(text: str) -> str:
+    read = read_version(text)
+    if read is None or len(text) > MAX_VERSION_CHARS:
+        raise UsageError(
+            f"'{printable(text)}' is no version", hint="write three numbers, such as 1.4.0"
+        )
+    return read.text
+
+
+def _taken(known: Release) -> RefusedError:
+    return RefusedError(
+        f"{known.namespace}/{known.name} {known.version} is there already, with other bytes",
+        code="exists",
+        hint="a version never changes; publish a new one with --version",
+    )
+
+
+def _check_quota(connection: Transaction, space: Namespace, size: int) -> None:
+    row = connection.row("SELECT used_bytes, quota_bytes FROM namespaces WHERE id = ?", space.id)
+    assert row is not None
+    if row["quota_bytes"] and row["used_bytes"] + size > row["quota_bytes"]:
+        raise RefusedError(
+            f"the namespace '{space.name}' is full: {row['used_bytes']:,} of "
+            f"{row['quota_bytes']:,} bytes are used",
+            code="hub-quota",
+            hint="ask an admin of the hub for more room",
+        )
+    connection.run("UPDATE namespaces SET used_bytes = used_bytes + ? WHERE id = ?", size, space.id)
+
+
+def _check_signature(
+    hub: Hub, policy: Mapping[str, Any], found: Verdicts, wish: ReleaseWish
+) -> None:
+    """Where policy wants a signature, a key that the hub's own machine trusts must have made it."""
+    if policy["signature"] != "required":
+        return
+    from metier.trust.assess import public_keys
+
+    keys = public_keys(hub.library().context)
+    signed = verify_envelope(wish.signature.encode(), keys) if wish.signature else None
+    good = (
+        signed is not None
+        and getattr(signed, "digest", "") == found.digest
+        and getattr(signed, "name", "") == found.name
+    )
+    if not good:
+        raise RefusedError(
+            "this namespace takes only what is signed with a key that the hub trusts",
+            code="hub-signature",
+            hint="push it with --sign, and have an admin trust your key",
+        )
+
+
+def _insert(  # noqa: PLR0913, PLR0917 - a row of the table
+    hub: Hub,
+    connection: Transaction,
+    caller: Caller,
+    skill: int,
+    version: str,
+    found: Verdicts,
+    wish: ReleaseWish,
+    size: int,
+) -> Release:
+    provenance = {"source": _short(wish.source), "revision": _short(wish.revision)}
+    connection.run(
+        "INSERT INTO releases (skill_id, version, sort_key, digest, archive, size, state, level, "
+        "score, ruleset, findings, files, description, category, body, publisher, publisher_ident, "
+        "provenance, signature, created_at) "
+        "VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        skill,
+        version,
+        sort_key(version),
+        found.digest,
+        wish.archive,
+        size,
+        found.level,
+        found.score,
+        found.ruleset,
+        findings_text(found.findings),
+        json.dumps([list(one) for one in found.files], separators=(",", ":")),
+        found.description,
+        found.category,
+        found.body,
+        caller.name,
+        caller.ident,
+        json.dumps({name: text for name, text in provenance.items() if text}),
+        wish.signature,
+        hub.now(),
+    )
+    made = find_release(connection, skill, version)
+    assert made is not None
+    return made
+
+
+def _short(text: str) -> str:
+    return printable(text)[:MAX_PROVENANCE_CHARS] if text else ""
