@@ -38,10 +38,10 @@ LATER_PARTS = {
     "dependencies": 6,
     "policy": 10,
     "supply": 2,
-    "observe": 29,
+    "observe": 31,
     "hub": 48,
 }
-"""What was built onto the house later, each with how many modules it and what it asked for may have (ADRs 44 to 49)."""
+"""What was built onto the house later, each with how many modules it and what it asked for may have (ADRs 44 to 50)."""
 MAX_MODULE_LINES, MAX_FUNCTION_LINES, MAX_PIPELINE_LINES = 650, 64, 200
 LONG_MODULES = {
     "library.py": "one method for each verb, and nothing else",

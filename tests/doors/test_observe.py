@@ -322,7 +322,7 @@ def test_an_observation_that_comes_to_less_takes_nothing_back(
 def test_who_is_still_running_at_the_end_is_said_to_be_so(
     place: Place, metier: Callable[..., Answer]
 ) -> None:
-    folder = laid(place.project / "incoming", "import time\ntime.sleep(60)\n")
+    folder = laid(place.project / "incoming", "import signal\nsignal.pause()\n")
 
     (seen,) = observed(metier("observe", str(folder), "--time", "1", "--json"))["skills"]
 

@@ -62,9 +62,9 @@ class SeccompListener:
             return False
         return True
 
-    def answer(self, asked: AskedCall) -> None:
-        """Refuse it, or let it go on."""
-        flags = 0 if asked.error else _GO_ON
+    def answer(self, asked: AskedCall, *, done: bool = False) -> None:
+        """Refuse it, let it go on, or say that it is done."""
+        flags = 0 if asked.error or done else _GO_ON
         with suppress(OSError):  # it may have been killed
             fcntl.ioctl(self.number, _SEND, struct.pack("=QqiI", asked.id, 0, -asked.error, flags))
 

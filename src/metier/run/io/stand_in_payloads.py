@@ -13,7 +13,7 @@ import json
 import re
 from typing import NamedTuple
 
-from metier.run.observe.model import MARK_DOMAIN, PACKAGE_MARK
+from metier.run.observe.model import CLONE_MARK, MARK_DOMAIN, PACKAGE_MARK
 
 SCRIPT_MARK = "ran-"
 _TYPES = {
@@ -94,12 +94,7 @@ def answer_request(request: SeenRequest, body: bytes, host: str) -> StandInAnswe
     del body
     path = request.path
     mark = mark_of(host, path)
-    if path.endswith("/info/refs"):
-        refs = b"001e# service=git-upload-pack\n0000" + _git_line(
-            b"0" * 40 + b" capabilities^{}\0agent=git/2.43\n"
-        )
-        return StandInAnswer(refs + b"0000", "application/x-git-upload-pack-advertisement")
-    found = _package_index(path, host, mark)
+    found = _repository(request, host) or _package_index(path, host, mark)
     if found is not None:
         return found
     last = path.rpartition("/")[2]
@@ -167,6 +162,53 @@ def _wants_json(request: SeenRequest, host: str) -> bool:
 
 def _git_line(text: bytes) -> bytes:
     return b"%04x" % (len(text) + 4) + text
+
+
+# --- repositories
+
+_CLONED = re.compile(r"(/.+?)/(info/refs|HEAD|objects/[0-9a-z]{2,4}/[\w-]+)")
+_RUN_IN_CLONES = ("install.sh", "setup.sh", "bootstrap.sh", "build.sh", "run.sh", "start.sh")
+_READ_IN_CLONES = ("setup.py", "install.py", "main.py", "app.py", "scripts/install.py")
+
+
+def _repository(request: SeenRequest, host: str) -> StandInAnswer | None:
+    """Answer git, which clones a small repository whose every program is marked: as a server does
+    that has nothing but files.
+    """
+    found = _CLONED.fullmatch(request.path)
+    agent = request.headers.get("user-agent", "")
+    if found is None or not agent.startswith("git/"):
+        return None
+    if "git-receive-pack" in request.target:
+        none = _git_line(b"0" * 40 + b" capabilities^{}\0agent=git/2.43\n")
+        refs = b"001f# service=git-receive-pack\n0000" + none + b"0000"
+        return StandInAnswer(refs, "application/x-git-receive-pack-advertisement")
+    if found[2] == "HEAD":
+        return StandInAnswer(b"ref: refs/heads/main\n")
+    files = _clone_files(mark_of(host, found[1], CLONE_MARK))
+    if found[2] == "info/refs":
+        commit = files["refs/heads/main"].strip()
+        return StandInAnswer(commit + b"\trefs/heads/main\n", note=True)
+    data = files.get(found[2])
+    if data is None:
+        return StandInAnswer(b"", status="404 Not Found")
+    return StandInAnswer(data, "application/x-git-loose-object")
+
+
+def _clone_files(mark: str) -> dict[str, bytes]:
+    from metier.run.observe.repository import repository_files
+
+    code = dict.fromkeys((*_RUN_IN_CLONES, *_READ_IN_CLONES), script(mark))
+    about = {"name": "tool", "version": "1.0.0", "scripts": {"postinstall": "sh install.sh"}}
+    plain = {
+        "README.md": b"# Tool\n\nRun `./install.sh`.\n",
+        "Makefile": b"all install build test:\n\t@sh install.sh\n",
+        "package.json": json.dumps(about).encode(),
+        "index.js": _node_script(mark),
+        "requirements.txt": b"",
+    }
+    author = "Build <build@example.net>"
+    return repository_files({**code, **plain}, author, "Release 1.0", _RUN_IN_CLONES)
 
 
 # --- packages

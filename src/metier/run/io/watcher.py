@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from metier.errors import SandboxError
 from metier.run.io.limits import LentFolders
 from metier.run.io.network import ServedNetwork
+from metier.run.io.pause import PauseBudget, read_pause
 from metier.run.io.seccomp_listener import (
     AskedCall,
     SeccompListener,
@@ -24,6 +25,7 @@ from metier.run.io.seccomp_listener import (
 )
 from metier.run.observe.model import Seen
 from metier.run.observe.places import STARTS_WITH_PYTHON
+from metier.run.sandbox.seccomp import PAUSES
 
 if TYPE_CHECKING:
     from metier.run.io.certificates import Authority
@@ -191,6 +193,7 @@ class TryWatcher:
         self._exceeded = ""
         inotify.forget()
         self._programs: dict[int, str] = {}
+        self._pauses = PauseBudget()
         self.began = False
         """Whether a program was started at all."""
 
@@ -295,10 +298,22 @@ class TryWatcher:
         asked = listener.receive()
         if asked is None:
             return
+        done = False
         try:
-            self._look_at(listener, asked)
+            if asked.name in PAUSES:
+                done = self._cuts_short(listener, asked)
+            else:
+                self._look_at(listener, asked)
         finally:
-            listener.answer(asked)
+            listener.answer(asked, done=done)
+
+    def _cuts_short(self, listener: SeccompListener, asked: AskedCall) -> bool:
+        """Tell whether a program that waits is told that the time has passed."""
+        seconds = read_pause(asked)
+        if not listener.is_valid(asked) or not self._pauses.cut(seconds):
+            return False
+        self._log.add_once("wait", f"{seconds:,.0f} s", self._program(asked.pid))
+        return True
 
     def _look_at(self, listener: SeccompListener, asked: AskedCall) -> None:
         if asked.error:

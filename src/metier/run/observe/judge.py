@@ -8,27 +8,42 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from metier.model import Finding
 from metier.run.observe.canaries import find_canaries, find_in_pieces, is_opaque
-from metier.run.observe.model import MARK_DOMAIN, PACKAGE_MARK
+from metier.run.observe.model import CLONE_MARK, MARK_DOMAIN, PACKAGE_MARK
 from metier.run.observe.places import (
     AGENT_FILES,
     CODE_HOSTS,
-    COMMON_PROGRAMS,
+    DATA_ENDINGS,
+    DATA_FOLDERS,
+    GENERATED_FILES,
+    GENERIC_WORDS,
+    LETS_IN,
     OWN_DATA,
-    OWN_PROGRAMS_FOLDER,
     PACKAGE_HOSTS,
     PACKAGE_PROGRAMS,
     PROGRAM_FILES,
     PROJECT_AGENT_FILES,
+    READ_BY_AGENTS,
     SECRET_KINDS,
     SPOKEN_NAMES,
-    STARTS_LATER,
-    STARTS_WITH_PYTHON,
+    SPOKEN_PLACES,
     VENDORS,
 )
 from metier.run.observe.repository import unpack
+from metier.run.observe.signs import (
+    body,
+    has_other_address,
+    is_greeting,
+    is_installer,
+    is_scrambled,
+    labels,
+    only_paths,
+    owner_of,
+    scp_host,
+    short,
+    starts_later,
+)
 from metier.scan.cache import HARMS
 from metier.scan.engine import fingerprint
-from metier.scan.rules.shell import INSTALLERS
 from metier.scan.ruleset import OBSERVED_RULES
 from metier.scan.waive import add_observed
 
@@ -47,12 +62,19 @@ REFUSED_QUIETLY = frozenset({"io_uring_setup", "userfaultfd", "memfd_create", "c
 _HOST_IN_TEXT = re.compile(
     r"(?<![\w.-])((?:[a-z0-9-]+\.)+[a-z]{2,}|\d{1,3}(?:\.\d{1,3}){3})", re.IGNORECASE
 )
-_ADDRESS = re.compile(
-    rb"\b(?:0x[0-9a-fA-F]{40}|bc1[a-z0-9]{20,60}|[13][a-km-zA-HJ-NP-Z1-9]{25,34}|[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7})\b"
+_SHELL_GIVEN = re.compile(
+    r"(?<![\w.-])(?:ba|z|k|da)?sh(?:\s+-\w+)*?\s+-\w*i\w*(?!\S)|pty\.spawn"
+    r"|(?:^|/)(?:nc|ncat|socat)\b.*(?: -e|EXEC)"
+)
+"""A shell that takes its orders from whatever it is tied to. A script's own option -i is none."""
+_MAKES_SKILLS = re.compile(
+    r"\b(?:creat|scaffold|generat|install|add|writ)\w*\b[^.\n]{0,40}\bskills?\b"
+)
+_SSH_RUNS = re.compile(
+    rb"^\s*(?:proxycommand|localcommand|permitlocalcommand|match\b.*\bexec)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _NO_FILES = ("\0",)
-_GREETING, _MAX_GREETING = b"\x16\x03", 4096
-"""How the first message of an encrypted connection begins, and how long one gets."""
 
 
 class ObserveVerdict(NamedTuple):
@@ -137,7 +159,7 @@ class _Judging:
         tries has one fingerprint; `key` is what of it stays the same every time.
         """
         row = OBSERVED_RULES[rule]
-        evidence = f"{_short(where)} {deed}" if where else deed
+        evidence = f"{short(where)} {deed}" if where else deed
         path = where.partition(" ")[0] if where.partition(" ")[0] in self.skill.files else ""
         return Finding(
             rule=rule,
@@ -158,7 +180,7 @@ class _Judging:
         """Judge canaries that were sent in one piece."""
         for one in self.events:
             if one.kind == "send" and one.canaries:
-                yield from self.taken(one.canaries, one.what, one.where, one.size)
+                yield from self.taken(one.canaries, one.what, one.where, one.size, one.data)
 
     def sent_in_pieces(self) -> Iterator[Finding]:
         """Judge canaries that went out bit by bit: over requests to one host, or in names."""
@@ -173,7 +195,7 @@ class _Judging:
             sizes = sum(one.size or len(text) for one, text in zip(parts, texts, strict=True))
             names = [one.what.encode() for one in parts if one.kind == "lookup"]
             whole = (
-                find_canaries(b"".join(_labels(name) for name in names), self.stage.canaries)
+                find_canaries(b"".join(labels(name) for name in names), self.stage.canaries)
                 if names
                 else ()
             )
@@ -182,15 +204,20 @@ class _Judging:
             if places:
                 yield from self.taken(places, host, parts[0].where, sizes)
 
-    def taken(self, places: Iterable[str], to: str, where: str, size: int) -> Iterator[Finding]:
+    def taken(
+        self, places: Iterable[str], to: str, where: str, size: int, data: bytes = b""
+    ) -> Iterator[Finding]:
         """Judge secrets that reached a host."""
         host = host_of(to)
         for place in dict.fromkeys(places):
             canary = self.canaries[place]
-            if self.is_meant(canary, host):
+            meant = self.is_meant(canary, host)
+            if meant and self.is_spoken_of(canary, host, where, data):
                 continue
             rule = "OB101" if canary.kind in {*SECRET_KINDS, "asked"} else "OB102"
-            if canary.kind == "work" and (self.is_named(host) or self.is_vendor(host)):
+            if meant or self.is_namesake(canary, host):
+                rule = "OB106"
+            elif canary.kind == "work" and (self.is_named(host) or self.is_spoken(host)):
                 rule = "OB104"  # a tool that deploys or checks a project has to send it
             deed = f"sent {place} (canary) to {to}, {size:,} bytes"
             yield self.finding(rule, deed, where, f"{place} {host}")
@@ -213,6 +240,40 @@ class _Judging:
         foreign = bool(vendors)
         return asked and declared and not foreign and (self.is_named(host) or self.is_given(host))
 
+    def is_namesake(self, canary: Canary, host: str) -> bool:
+        """Tell whether a variable that the skill asks for is called after the host that gets it."""
+        words = {word for word in canary.place.lower().strip("$").split("_") if len(word) > 3}
+        return canary.kind == "asked" and owner_of(host) in words - GENERIC_WORDS
+
+    def is_spoken_of(self, canary: Canary, host: str, where: str, data: bytes) -> bool:
+        """Tell whether a secret goes to its vendor in the open: by the vendor's own program, or as
+        the instructions say. A whole file of secrets is no way to log in.
+        """
+        if canary.kind == "work":
+            return True
+        started = self.programs(where)
+        own = any(canary.place.startswith(PROGRAM_FILES.get(one, _NO_FILES)) for one in started)
+        if canary.place.startswith("~"):
+            return own or (self.is_spoken(host) and not find_canaries(body(data), (canary,)))
+        said = canary.place.removeprefix("$").lower() in self.text
+        tools = started & {"git", "gh", "npm", "npx", "aws", "gcloud", "docker", "twine", "az"}
+        return said or bool(tools) or self.is_spoken(host) or self.is_given(host)
+
+    def is_spoken(self, host: str) -> bool:
+        """Tell whether the instructions speak of a host, or of whose it is."""
+        label = owner_of(host)
+        spoken = len(label) > 3 and re.search(rf"(?<![a-z]){re.escape(label)}(?![a-z])", self.text)
+        return self.is_named(host) or bool(spoken)
+
+    def programs(self, where: str) -> set[str]:
+        """Give the programs that one try started, by their names."""
+        return {
+            word.rpartition("/")[2]
+            for each in self.events
+            if each.kind == "exec" and each.where == where
+            for word in each.what.split()[:2]
+        }
+
     def is_named(self, host: str) -> bool:
         """Tell whether the skill's instructions name a host, or the domain that it is in."""
         low = host.lower()
@@ -222,13 +283,9 @@ class _Judging:
 
     def is_vendor(self, host: str) -> bool:
         """Tell whether a skill says in its head whose host this is: `deploy-to-vercel`."""
-        label = host.lower().split(".")[-2:-1]
+        label = owner_of(host)
         head = f"{self.skill.name}\n{self.text.partition(chr(10) + '---')[0]}".lower()
-        return (
-            bool(label)
-            and len(label[0]) > 3
-            and re.search(rf"\b{re.escape(label[0])}\b", head) is not None
-        )
+        return len(label) > 3 and re.search(rf"\b{re.escape(label)}\b", head) is not None
 
     def is_given(self, host: str) -> bool:
         """Tell whether the host is one that we gave as an argument or in a variable."""
@@ -250,8 +307,9 @@ class _Judging:
                     and not one.canaries
                     and not self.is_named(host_of(one.what))
                     and not self.is_given(host_of(one.what))
-                    and not _is_greeting(one.data)
-                    and is_opaque(_body(one.data))
+                    and not self.is_vendor(host_of(one.what))
+                    and not is_greeting(one.data)
+                    and is_opaque(body(one.data))
                 ):
                     deed = f"read {secrets[0].what}, then sent {one.size:,} unreadable bytes to {one.what}"
                     yield self.finding("OB103", deed, where, host_of(one.what))
@@ -274,15 +332,32 @@ class _Judging:
             sources = [each for each in handed if each.where == one.where]
             # What was handed out names its mark, unless it is packed; then the stranger counts.
             sources.sort(
-                key=lambda each: (one.what.encode() not in each.data, _is_installer(each.what))
+                key=lambda each: (one.what.encode() not in each.data, is_installer(each.what))
             )
             place = sources[0].what if sources else "the network"
             if one.what.startswith(PACKAGE_MARK):
                 yield self.finding("OB112", f"ran code of a package from {place}", one.where)
-            elif _is_installer(place):
+            elif one.what.startswith(CLONE_MARK):
+                yield self.ran_clone(handed, one.where)
+            elif is_installer(place):
                 yield self.finding("OB111", f"ran {place}", one.where)
             else:
                 yield self.finding("OB110", f"ran what it got from {place}", one.where)
+
+    def ran_clone(self, handed: Iterable[Seen], where: str) -> Finding:
+        """Judge code of a repository that was run, in this try or in a later one: what the skill
+        names at a place where people keep code is for a person to look at.
+        """
+        places = [one.what.partition("/info/refs")[0] for one in handed if "/info/refs" in one.what]
+        strange = [one for one in places if not self.is_named_repository(one)]
+        place = next(iter(strange or places), "the network")
+        rule = "OB115" if places and not strange else "OB110"
+        return self.finding(rule, f"ran code of the repository {place}", where)
+
+    def is_named_repository(self, address: str) -> bool:
+        """Tell whether the instructions name a repository at one of the well-known hosts."""
+        name = address.partition("://")[2].partition("/")[2].removesuffix(".git").lower()
+        return host_of(address) in CODE_HOSTS and bool(name) and name in self.text
 
     def packages(self) -> Iterator[Finding]:
         """Judge packages by the host that they came from."""
@@ -309,10 +384,11 @@ class _Judging:
                 continue
             for word in words[words.index("push") + 1 :]:
                 address = remotes.get(word, word)
-                host = host_of(address) if "://" in address else _scp_host(address)
+                host = host_of(address) if "://" in address else scp_host(address)
                 if host and host not in CODE_HOSTS and not self.is_given(host):
                     deed = f"pushed the project's repository to {host}"
-                    yield self.finding("OB105", deed, one.where)
+                    rule = "OB104" if self.is_vendor(host) else "OB105"
+                    yield self.finding(rule, deed, one.where)
 
     def shells(self) -> Iterator[Finding]:
         """Judge shells that were tied to a connection."""
@@ -323,15 +399,7 @@ class _Judging:
                 if one.kind == "connect" and not one.what.endswith((":80", ":443", ":53"))
             ]
             shell = next(
-                (
-                    one
-                    for one in events
-                    if one.kind == "exec"
-                    and re.search(
-                        r"(?:^|/)(?:ba|z|k|da)?sh\b.* -i\b|pty\.spawn|(?:^|/)(?:nc|ncat|socat)\b.*(?: -e|EXEC)",
-                        one.what,
-                    )
-                ),
+                (one for one in events if one.kind == "exec" and _SHELL_GIVEN.search(one.what)),
                 None,
             )
             if joined and shell:
@@ -353,23 +421,58 @@ class _Judging:
             inside = one.what.removeprefix(project)
             evidence = f"wrote {one.what}"
             if one.what.startswith(AGENT_FILES):
-                rule = "OB121"
-            elif one.kind == "write" and _starts_later(one.what):
+                rule = self.agent_rule(one)
+            elif one.kind == "write" and starts_later(one.what) and not only_paths(one):
                 rule = "OB124" if self.is_declared(one) else "OB120"
             elif inside != one.what and inside.startswith(PROJECT_AGENT_FILES):
                 rule = "OB122"
             else:
                 continue
             yield self.finding(rule, evidence, one.where)
-            if rule in {"OB121", "OB122"} and self.scan_text(one.what, one.data) == "dangerous":
+            if (
+                rule in {"OB121", "OB122", "OB125"}
+                and self.scan_text(one.what, one.data) == "dangerous"
+            ):
                 yield self.finding("OB123", evidence, one.where)
 
     def is_declared(self, one: Seen) -> bool:
         """Tell whether a skill says openly that it changes such a file, and the scan minds nothing of
         what it adds. Who may log in is never a matter of course.
         """
-        lets_in = one.what.startswith("~/.ssh/")
-        return not lets_in and self.is_about(one.what) and not self.is_risky(one)
+        lets_in = one.what.startswith(LETS_IN)
+        if one.what.startswith("~/.ssh/") and _SSH_RUNS.search(one.data):
+            return False
+        return not lets_in and self.is_told(one.what) and not self.is_risky(one)
+
+    def is_told(self, place: str) -> bool:
+        """Tell whether the instructions say that they change a file that runs by itself, by its name
+        or as people speak of it.
+        """
+        words = (
+            one for start, some in SPOKEN_PLACES.items() if place.startswith(start) for one in some
+        )
+        return self.is_about(place) or any(word in self.text for word in words)
+
+    def agent_rule(self, one: Seen) -> str:
+        """Give the rule for a file below an agent's folder: what agents read is grave, a new skill
+        of a skill that makes skills is for a person to look at, and data of its own is slight.
+        """
+        old = any(self.shown(decoy.path) == one.what for decoy in self.stage.decoys)
+        _tilde, _agent, *parts = one.what.lower().split("/")
+        if old or not parts or one.kind != "write":
+            return "OB121"
+        own = parts[0] in {*DATA_FOLDERS, self.skill.name.lower()} and len(parts) > 1
+        plain = one.what.lower().endswith(DATA_ENDINGS)
+        if own and plain and not any(word in parts[-1] for word in READ_BY_AGENTS):
+            return "OB125"
+        makes = parts[0] == "skills" and len(parts) > 2 and _MAKES_SKILLS.search(self.text)
+        others = any(
+            self.shown(decoy.path).lower().startswith(f"~/{_agent}/skills/{parts[1]}/")
+            for decoy in self.stage.decoys
+            if makes
+        )
+        safe = makes and not others and self.scan_text(one.what, one.data) == "safe"
+        return "OB122" if safe else "OB121"
 
     def is_risky(self, one: Seen) -> bool:
         """Tell whether the scan minds what was added to a file that a shell runs."""
@@ -388,18 +491,33 @@ class _Judging:
                 continue
             personal = one.what.startswith(tuple(home))
             evidence = f"{'removed' if one.kind == 'remove' else 'changed'} {one.what}"
-            if one.kind == "remove" and (personal or one.what == f"{git}HEAD"):
+            if one.kind == "remove" and personal and self.is_kept(one, old):
+                yield self.finding("OB133", evidence.replace("removed", "moved"), one.where)
+            elif one.kind == "remove" and (personal or one.what == f"{git}HEAD"):
                 yield self.finding("OB130", evidence, one.where)
             elif one.kind == "write" and one.data != old:
                 plain = len(old) > 60 and "/.git/" not in one.what and not is_opaque(old)
-                if plain and _is_scrambled(old, one.data):
+                made = not personal and one.what.endswith(GENERATED_FILES)
+                if plain and not made and is_scrambled(old, one.data):
                     yield self.finding("OB131", evidence, one.where)
-                elif _has_other_address(old, one.data):
+                elif has_other_address(old, one.data):
                     yield self.finding("OB132", evidence, one.where)
                 elif personal and not one.data.startswith(old[: len(old) // 2]):
                     yield self.finding("OB130", evidence, one.where)
         yield from self.rewritten(git)
-        gone = [one for one in self.events if one.kind == "remove" and self.is_work(one.what)]
+        yield from self.lost_work(before)
+
+    def lost_work(self, before: dict[str, bytes]) -> Iterator[Finding]:
+        """Judge the project's sources that are gone; not what the skill made itself."""
+        own: set[str] = set()
+        gone = []
+        for one in self.events:
+            if one.kind == "write":
+                own.add(one.what)
+            elif one.kind == "remove" and self.is_work(one.what):
+                known = one.what in before
+                if (known or one.what not in own) and not self.is_kept(one, before.get(one.what)):
+                    gone.append(one)
         if len(gone) >= 3:
             names = ", ".join(one.what for one in gone[:3])
             yield self.finding(
@@ -408,6 +526,17 @@ class _Judging:
                 gone[0].where,
             )
 
+    def is_kept(self, gone: Seen, old: bytes | None) -> bool:
+        """Tell whether what a removed file held lies somewhere in the home in the end: it was moved,
+        or came back.
+        """
+        last = {one.what: one for one in self.events if one.kind in {"write", "remove"}}
+        return bool(old) and any(
+            one.kind == "write" and one.data == old and one.what.startswith("~/")
+            for one in last.values()
+            if one is not gone
+        )
+
     def rewritten(self, git: str) -> Iterator[Finding]:
         """Judge a branch that was moved to a commit without a past: its history is lost."""
         made = [
@@ -415,8 +544,10 @@ class _Judging:
             for one in self.events
             if one.kind == "write" and one.what.startswith(f"{git}objects/")
         ]
+        branches = {self.shown(one.path) for one in self.stage.decoys}
         for one in self.events:
-            if one.kind != "write" or not one.what.startswith(f"{git}refs/heads/"):
+            fresh = one.what not in branches  # a branch that was not there has no past to lose
+            if one.kind != "write" or not one.what.startswith(f"{git}refs/heads/") or fresh:
                 continue
             name = one.data.strip().decode("ascii", "replace")
             place = f"{git}objects/{name[:2]}/{name[2:]}"
@@ -448,13 +579,7 @@ class _Judging:
 
     def is_read_by_program(self, one: Seen) -> bool:
         """Tell whether a program of this try reads such a file by itself, as ssh does its keys."""
-        started = {
-            word.rpartition("/")[2]
-            for each in self.events
-            if each.kind == "exec" and each.where == one.where
-            for word in each.what.split()[:2]
-        }
-        started.add(one.program.rpartition("/")[2])
+        started = {*self.programs(one.where), one.program.rpartition("/")[2]}
         return any(one.what.startswith(PROGRAM_FILES.get(name, _NO_FILES)) for name in started)
 
     def is_secret(self, one: Seen) -> bool:
@@ -493,60 +618,3 @@ class _Judging:
         """Give a path as events name it: below the home with a tilde."""
         home = self.stage.home
         return f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path
-
-
-def _scp_host(word: str) -> str:
-    """Give the host of `git@host:path`; nothing for anything else."""
-    match = re.fullmatch(r"[\w.-]+@([\w.-]+):\S*", word)
-    return match[1] if match else ""
-
-
-def _starts_later(shown: str) -> bool:
-    """Tell whether a file runs by itself, or in the place of a program that people start."""
-    if shown.startswith(OWN_PROGRAMS_FOLDER):
-        return shown.removeprefix(OWN_PROGRAMS_FOLDER) in COMMON_PROGRAMS
-    return shown.startswith(STARTS_LATER) or (
-        shown.startswith("~/.local/lib/") and shown.endswith(STARTS_WITH_PYTHON)
-    )
-
-
-def _short(where: str) -> str:
-    return where if len(where) <= 60 else where[:59] + "…"
-
-
-def _labels(name: bytes) -> bytes:
-    """Give what stands in a looked up name before its domain, without dots."""
-    return b"".join(name.split(b".")[:-2])
-
-
-def _body(data: bytes) -> bytes:
-    """Give what a request carries, without its head."""
-    head, gap, body = data.partition(b"\r\n\r\n")
-    return body if gap and head[:8].split(b" ")[0].isupper() else data
-
-
-def _is_greeting(data: bytes) -> bool:
-    """Tell whether bytes are no more than the greeting of an encrypted connection, which was given
-    up when it met our certificate. Whoever writes only the beginning of one hides something.
-    """
-    whole = int.from_bytes(data[3:5], "big") + 5
-    return data.startswith(_GREETING) and data[5:6] == b"\1" and len(data) == whole <= _MAX_GREETING
-
-
-def _is_installer(place: str) -> bool:
-    """Tell whether an address is one of the well-known installers, whole names of hosts only."""
-    rest = place.partition("://")[2].lower()
-    host = rest.partition("/")[0]
-    return any(rest.startswith(one) if "/" in one else host == one for one in INSTALLERS)
-
-
-def _is_scrambled(old: bytes, new: bytes) -> bool:
-    """Tell whether a text was replaced by something that nobody can read."""
-    shared = {line for line in old.split(b"\n") if len(line) > 8} & set(new.split(b"\n"))
-    return not shared and is_opaque(new)
-
-
-def _has_other_address(old: bytes, new: bytes) -> bool:
-    """Tell whether an account or a wallet in a text became another one."""
-    before, after = set(_ADDRESS.findall(old)), set(_ADDRESS.findall(new))
-    return bool(before - after) and bool(after - before)

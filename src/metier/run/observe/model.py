@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         "send",  # bytes that went out, with the canaries in them
         "receive",  # bytes that the stand-in network handed out, and that may be run later
         "refused",  # a system call that the sandbox refuses
+        "wait",  # a pause that was cut short, as if the time had passed
         "stopped",  # a try was ended by a limit
     ]
 
@@ -28,6 +29,8 @@ MARK_DOMAIN = "metier-observe.invalid"
 """What the stand-in network hands out looks up a name in it when it is run: nothing else does."""
 PACKAGE_MARK = "pkg-"
 """How such a name begins when the code of a package looks it up."""
+CLONE_MARK = "git-"
+"""How it begins when the code of a cloned repository does."""
 
 
 class Canary(NamedTuple):

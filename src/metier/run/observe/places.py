@@ -125,10 +125,59 @@ PROGRAM_FILES = {
 }
 """Which files a program reads by itself, as it always does."""
 PACKAGE_HOSTS = word_set(
-    "pypi.org files.pythonhosted.org registry.npmjs.org registry.yarnpkg.com crates.io static.crates.io rubygems.org proxy.golang.org"
+    "pypi.org files.pythonhosted.org registry.npmjs.org registry.yarnpkg.com crates.io static.crates.io "
+    "index.crates.io rubygems.org proxy.golang.org test.pypi.org download.pytorch.org pypi.nvidia.com "
+    "npm.pkg.github.com jsr.io npm.jsr.io registry.npmmirror.com mirrors.aliyun.com "
+    "pypi.tuna.tsinghua.edu.cn conda.anaconda.org repo.anaconda.com"
 )
+"""Registries, and the indexes and mirrors that many people install from."""
 PACKAGE_PROGRAMS = word_set("pip pip3 npm npx pnpm yarn bun uv uvx gem cargo go")
 CODE_HOSTS = word_set("github.com codeload.github.com gitlab.com codeberg.org bitbucket.org")
 """Where people keep code that a package can be installed from by its repository."""
-SPOKEN_NAMES = {".crontab": "cron", ".gitconfig": "git config", ".npmrc": "npm config"}
+SPOKEN_NAMES = {
+    ".crontab": "cron",
+    ".gitconfig": "git config",
+    ".npmrc": "npm config",
+    "pip.conf": "pip config",
+}
 """What people call a file that they do not write into by its name."""
+_OF_SHELLS = ("shell profile", "shell rc", "shell startup", "shell config", "your shell's")
+SPOKEN_PLACES: dict[str, tuple[str, ...]] = {
+    "~/.config/fish/completions/": ("completion",),
+    "~/.config/systemd/": ("systemd", "systemctl"),
+    "~/.local/share/systemd/": ("systemd", "systemctl"),
+    "~/.config/autostart/": ("autostart", "at login", "when you log in"),
+    "~/Library/LaunchAgents/": ("launchd", "launchagent", "launch agent", "launchctl"),
+    "~/.config/git/": ("git config", "gitignore", "global git"),
+    **dict.fromkeys(
+        (
+            "~/.bashrc", "~/.bash_profile", "~/.bash_login", "~/.profile", "~/.zshrc", "~/.zshenv",
+            "~/.zprofile", "~/.config/fish/",
+        ),
+        _OF_SHELLS,
+    ),
+}  # fmt: skip
+"""What people say of files that run by themselves, without calling them by their names."""
+LETS_IN = ("~/.ssh/authorized_keys", "~/.ssh/rc")
+"""Who may log in, and what runs then: never a matter of course."""
+DATA_FOLDERS = ("logs", "log", "cache", "tmp", "state", "data")
+"""Folders below an agent's own in which it looks for nothing."""
+DATA_ENDINGS = (".log", ".json", ".jsonl", ".txt", ".csv", ".db", ".sqlite", ".lock", ".tmp")
+READ_BY_AGENTS = ("settings", "hook", "mcp", "config", "claude", "agent", "skill", "command")
+"""Parts of names that agents read."""
+GENERIC_WORDS = word_set(
+    "token secret access auth password passwd client user bearer private public service project "
+    "account login personal admin master session webhook database server example"
+)
+"""Words in the name of a secret that say nothing of whose it is."""
+GENERATED_FILES = (
+    ".lock",
+    "-lock.json",
+    "-lock.yaml",
+    ".min.js",
+    ".min.css",
+    ".map",
+    ".svg",
+    ".ipynb",
+)
+"""Files that a tool writes and nobody reads."""

@@ -12,19 +12,26 @@ import zlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
 WRITTEN = 1_767_600_000
 """When the commit was made, in seconds."""
 MAX_OBJECT_BYTES = 64 * 1024
-_FILE, _FOLDER = 0o100644, 0o40000
+_FILE, _PROGRAM, _FOLDER = 0o100644, 0o100755, 0o40000
 
 
-def repository_files(files: Mapping[str, bytes], author: str, message: str) -> dict[str, bytes]:
-    """Give what lies in `.git` after these files were committed on `main`, by path below it."""
+def repository_files(
+    files: Mapping[str, bytes], author: str, message: str, programs: Collection[str] = ()
+) -> dict[str, bytes]:
+    """Give what lies in `.git` after these files were committed on `main`, by path below it. Those
+    that are `programs` can be run.
+    """
     objects: dict[str, bytes] = {}
     blobs = {path: _add(objects, "blob", data) for path, data in files.items()}
-    top = _tree(objects, blobs)
+    top = _tree(
+        objects,
+        {path: (_PROGRAM if path in programs else _FILE, name) for path, name in blobs.items()},
+    )
     signed = f"{author} {WRITTEN} +0000"
     commit = _add(
         objects,
@@ -56,16 +63,16 @@ def _add(objects: dict[str, bytes], kind: str, data: bytes) -> str:
     return name
 
 
-def _tree(objects: dict[str, bytes], blobs: Mapping[str, str]) -> str:
+def _tree(objects: dict[str, bytes], blobs: Mapping[str, tuple[int, str]]) -> str:
     """Write the tree of a folder, those below it first; give its name."""
     entries: dict[str, tuple[int, str]] = {}
-    below: dict[str, dict[str, str]] = {}
-    for path, name in blobs.items():
+    below: dict[str, dict[str, tuple[int, str]]] = {}
+    for path, blob in blobs.items():
         first, slash, rest = path.partition("/")
         if slash:
-            below.setdefault(first, {})[rest] = name
+            below.setdefault(first, {})[rest] = blob
         else:
-            entries[first] = _FILE, name
+            entries[first] = blob
     entries |= {folder: (_FOLDER, _tree(objects, some)) for folder, some in below.items()}
     # git sorts a folder as if its name ended with a slash
     order = sorted(entries, key=lambda one: f"{one}/" if entries[one][0] == _FOLDER else one)

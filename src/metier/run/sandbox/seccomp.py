@@ -6,8 +6,8 @@ what takes memory that no limit counts. Most of it needs privileges that a scrip
 is refused here as well, so that a mistake in the kernel is not enough.
 
 Who is watched has two filters. The kernel asks the watcher about whatever the second one names: the
-start of a program and a connection, which it lets go on, and every refusal that is worth telling,
-which it answers with the same error as the kernel would. Where the watcher is gone the kernel
+start of a program and a connection, which it lets go on, a pause, which it may cut short, and every
+refusal that is worth telling, which it answers with the same error as the kernel would. Where the watcher is gone the kernel
 refuses all of that by itself.
 """
 
@@ -139,6 +139,14 @@ WATCHED_CALLS: dict[str, tuple[int, int]] = {
     "execve": (59, 221), "execveat": (322, 281), "connect": (42, 203), "bind": (49, 200),
 }  # fmt: skip
 """The calls that a watcher is told of and that then go on; numbers as above."""
+PAUSES: dict[str, tuple[int | None, int | None]] = {
+    "nanosleep": (35, 101), "clock_nanosleep": (230, 115), "select": (23, None), "pselect6": (270, 72),
+    "poll": (7, None), "ppoll": (271, 73),
+}  # fmt: skip
+"""The calls that do nothing but wait, where the last four are given nothing to wait for; numbers as
+above. Whoever watches may say that the time has passed."""
+_WAITS_FOR = {"select": 0, "pselect6": 0, "poll": 1, "ppoll": 1}
+"""Which argument says how many descriptors a call waits for."""
 _TOLD_ERRORS = (EPERM, EAFNOSUPPORT)
 """Refusals with these are worth telling. What is answered as by an older kernel, C libraries try
 all the time."""
@@ -260,6 +268,10 @@ def watch_program(machine: str) -> bytes:
     column, lines = _beginning(machine)
     for numbers in WATCHED_CALLS.values():
         lines += [_jump(_EQUAL, numbers[column], 0, 1), _answer(ASK)]
+    for name, places in PAUSES.items():
+        at = places[column]
+        if at is not None:
+            lines += _refusal(at, _pause(name), ASK)
     for rule in rules(network=True):
         number = NUMBERS[rule.call][column]
         if number is not None and rule.error in _TOLD_ERRORS:
@@ -275,11 +287,20 @@ def asked_call(machine: str, number: int, arguments: Sequence[int]) -> tuple[str
     for name, numbers in WATCHED_CALLS.items():
         if numbers[column] == number:
             return name, NONE
+    for name, places in PAUSES.items():
+        if places[column] == number:
+            return name, NONE
     for rule in rules(network=True):
         named = NUMBERS[rule.call][column] == number and rule.error in _TOLD_ERRORS
         if named and all(_holds(test, arguments) for test in rule.tests):
             return rule.call, rule.error
     return f"call {number}", EPERM
+
+
+def _pause(name: str) -> SyscallRule:
+    """Give the rule of a call that only waits."""
+    at = _WAITS_FOR.get(name)
+    return SyscallRule(name, () if at is None else (ArgumentTest(at, _ALL, (0,)),), NONE)
 
 
 def _holds(test: ArgumentTest, arguments: Sequence[int]) -> bool:

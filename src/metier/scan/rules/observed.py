@@ -52,6 +52,14 @@ RULES = (
         _STOP,
     ),
     ScanRule(
+        "OB106",
+        "medium",
+        "exfiltration",
+        "It sent a credential to its vendor, and its instructions don't say so",
+        "The vendor may be the right one, but an account there can be anybody's",
+        _LOOK,
+    ),
+    ScanRule(
         "OB110",
         "critical",
         "execution",
@@ -90,6 +98,14 @@ RULES = (
         "It installed a package from a host that isn't a package registry",
         "Packages run code when they are installed; whoever holds that host decides which",
         _STOP,
+    ),
+    ScanRule(
+        "OB115",
+        "medium",
+        "execution",
+        "It ran code of a repository that it names and had cloned",
+        "Whoever can push there decides what runs on your machine",
+        _LOOK,
     ),
     ScanRule(
         "OB120",
@@ -132,6 +148,14 @@ RULES = (
         _LOOK,
     ),
     ScanRule(
+        "OB125",
+        "low",
+        "persistence",
+        "It keeps data of its own in your agent's folder",
+        "No agent reads it by itself",
+        _LOOK,
+    ),
+    ScanRule(
         "OB130",
         "high",
         "destructive",
@@ -154,6 +178,14 @@ RULES = (
         "It replaced an account or wallet address in your files",
         "Money that you send would go to somebody else",
         _STOP,
+    ),
+    ScanRule(
+        "OB133",
+        "medium",
+        "destructive",
+        "It moved files of yours",
+        "They are all still there, in another place",
+        _LOOK,
     ),
     ScanRule(
         "OB140",

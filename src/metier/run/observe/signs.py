@@ -1,0 +1,96 @@
+"""Signs by which deeds are told apart: names of hosts, places and bytes. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from metier.run.observe.canaries import is_opaque
+from metier.run.observe.places import (
+    COMMON_PROGRAMS,
+    OWN_PROGRAMS_FOLDER,
+    STARTS_LATER,
+    STARTS_WITH_PYTHON,
+)
+from metier.scan.rules.shell import INSTALLERS
+
+if TYPE_CHECKING:
+    from metier.run.observe.model import Seen
+
+_ADDRESS = re.compile(
+    rb"\b(?:0x[0-9a-fA-F]{40}|bc1[a-z0-9]{20,60}|[13][a-km-zA-HJ-NP-Z1-9]{25,34}|[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7})\b"
+)
+_PTH_RUNS = re.compile(
+    rb"^import[ \t]+(?!(__editable__\w+_finder); \1\.install\(\)\s*$)", re.MULTILINE
+)
+"""A line of a .pth file that runs something; that of an editable installation only finds it."""
+_GREETING, _MAX_GREETING = b"\x16\x03", 4096
+"""How the first message of an encrypted connection begins, and how long one gets."""
+
+
+def scp_host(word: str) -> str:
+    """Give the host of `git@host:path`; nothing for anything else."""
+    match = re.fullmatch(r"[\w.-]+@([\w.-]+):\S*", word)
+    return match[1] if match else ""
+
+
+def starts_later(shown: str) -> bool:
+    """Tell whether a file runs by itself, or in the place of a program that people start."""
+    if shown.startswith(OWN_PROGRAMS_FOLDER):
+        return shown.removeprefix(OWN_PROGRAMS_FOLDER) in COMMON_PROGRAMS
+    return shown.startswith(STARTS_LATER) or (
+        shown.startswith("~/.local/lib/") and shown.endswith(STARTS_WITH_PYTHON)
+    )
+
+
+def only_paths(one: Seen) -> bool:
+    """Tell whether a .pth file says where packages lie, and runs nothing."""
+    return one.what.endswith(".pth") and not _PTH_RUNS.search(one.data)
+
+
+def owner_of(host: str) -> str:
+    """Give the name that a host's domain was registered under: `acme` of `api.acme.com`."""
+    return (host.lower().split(".")[-2:-1] or [""])[0]
+
+
+def short(where: str) -> str:
+    """Give the name of a try, cut to what a line holds."""
+    return where if len(where) <= 60 else where[:59] + "…"
+
+
+def labels(name: bytes) -> bytes:
+    """Give what stands in a looked up name before its domain, without dots."""
+    return b"".join(name.split(b".")[:-2])
+
+
+def body(data: bytes) -> bytes:
+    """Give what a request carries, without its head."""
+    head, gap, body = data.partition(b"\r\n\r\n")
+    return body if gap and head[:8].split(b" ")[0].isupper() else data
+
+
+def is_greeting(data: bytes) -> bool:
+    """Tell whether bytes are no more than the greeting of an encrypted connection, which was given
+    up when it met our certificate. Whoever writes only the beginning of one hides something.
+    """
+    whole = int.from_bytes(data[3:5], "big") + 5
+    return data.startswith(_GREETING) and data[5:6] == b"\1" and len(data) == whole <= _MAX_GREETING
+
+
+def is_installer(place: str) -> bool:
+    """Tell whether an address is one of the well-known installers, whole names of hosts only."""
+    rest = place.partition("://")[2].lower()
+    host = rest.partition("/")[0]
+    return any(rest.startswith(one) if "/" in one else host == one for one in INSTALLERS)
+
+
+def is_scrambled(old: bytes, new: bytes) -> bool:
+    """Tell whether a text was replaced by something that nobody can read."""
+    shared = {line for line in old.split(b"\n") if len(line) > 8} & set(new.split(b"\n"))
+    return not shared and is_opaque(new)
+
+
+def has_other_address(old: bytes, new: bytes) -> bool:
+    """Tell whether an account or a wallet in a text became another one."""
+    before, after = set(_ADDRESS.findall(old)), set(_ADDRESS.findall(new))
+    return bool(before - after) and bool(after - before)
