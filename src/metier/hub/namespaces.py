@@ -30,11 +30,8 @@ DEFAULT_POLICY: Mapping[str, Any] = {
     "dangerous": "reject",
     "two_person": ["caution"],
     "signature": "optional",
-    "observe": False,
-    "keep_days": 0,
 }
-"""What holds where neither the hub nor the namespace says otherwise. `keep_days` is after how many days
-what was rejected, or never decided about, is forgotten; 0 means never."""
+"""What holds where neither the hub nor the namespace says otherwise."""
 _ANSWERS = ("approve", "review", "reject")
 _LEVELS = ("safe", "caution", "dangerous")
 
@@ -177,13 +174,6 @@ def check_policy(told: Any) -> dict[str, Any]:
                 and all(one in _LEVELS for one in value)
             )
             or (name == "signature" and value in {"optional", "required"})
-            or (name == "observe" and isinstance(value, bool))
-            or (
-                name == "keep_days"
-                and isinstance(value, int)
-                and not isinstance(value, bool)
-                and value >= 0
-            )
         )
         if not good:
             raise UsageError(
@@ -229,6 +219,4 @@ def policy_of(connection: Transaction, space: Namespace) -> dict[str, Any]:
         policy["two_person"] = sorted({*policy["two_person"], *own["two_person"]})
     if own.get("signature") == "required":
         policy["signature"] = "required"
-    policy["observe"] = bool(policy["observe"] or own.get("observe"))
-    policy["keep_days"] = own.get("keep_days", policy["keep_days"])
     return policy
