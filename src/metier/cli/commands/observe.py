@@ -61,6 +61,9 @@ def _document(found: Sequence[SkillObservation]) -> dict[str, object]:
             "events": [event_fields(event) for event in one.events],
             "tried": list(one.tried),
             "not_tried": [left._asdict() for left in one.not_tried],
+            "declared": list(one.declared),
+            "seen": list(one.seen),
+            "done": list(one.done),
         }
         for one in found
     ]
@@ -98,6 +101,7 @@ def _skill_text(m: Library, one: SkillObservation, *, verbose: bool) -> str:
         f"{first.replace(one.level, coloured(one.level), 1)}"
         f"  {path}  ({clean(one.name)}, {one.seconds:.1f} s)\n"
         f"{shown}{wrapped(more, columns, '  ', '    ')}"
+        f"{_views_text(one, columns)}"
         f"{_tries_text(one, columns, verbose=verbose)}\n"
     )
 
@@ -112,6 +116,15 @@ def _finding_text(finding: Finding, columns: int) -> str:
         wrapped(label + clean(text), columns, "      ", " " * 12)
         for label, text in (("did:  ", finding.evidence), ("why:  ", why), ("hint: ", finding.hint))
         if text
+    )
+
+
+def _views_text(one: SkillObservation, columns: int) -> str:
+    """Lay what it declares, what its text shows and what it did below each other."""
+    rows = (("declared:", one.declared), ("in its text:", one.seen), ("did:", one.done))
+    return "".join(
+        wrapped(f"{label:<13}{clean('; '.join(words)) or 'nothing'}", columns, "  ", " " * 15)
+        for label, words in rows
     )
 
 

@@ -145,3 +145,9 @@ class SkillObservation(NamedTuple):
     tried: Texts
     not_tried: tuple[NotTried, ...]
     seconds: float = 0.0
+    declared: Texts = ()
+    """What it says of itself: tools, variables, commands and the like."""
+    seen: Texts = ()
+    """What a scan sees in its text and its files that it can do."""
+    done: Texts = ()
+    """What it did, in a few words."""

@@ -21,6 +21,7 @@ from metier.run.observe.model import SkillObservation, WatchLimits
 from metier.run.observe.plan import ReadSkill, asked_variables, plan_tries
 from metier.run.observe.stage import build_stage, program_names
 from metier.run.observe.suggest import suggest_run
+from metier.run.observe.three_views import compare_views
 from metier.run.run_script import choose_script, elapsed
 from metier.scan import engine
 from metier.scan.io import observed_files
@@ -139,16 +140,20 @@ def observe_tree(
     copy = copies.ensure(context.data, context.home, one.path, digest, context.ports.token().hex())
     watched = observer.observe(stage, copy, plan.tries, limits, _no_news, never)
     verdict = judge(skill, stage, watched, _level_of)
+    scanned = scan_tree(context, one.path, one.name)
+    views = compare_views(skill, scanned.findings, verdict.events)
     done = SkillObservation(
         path=one.path,
         name=skill.name,
         digest=digest,
         level=verdict.level,
         findings=verdict.findings,
-        events=verdict.events,
+        # Of many skills, only what was made of their bytes is held, not the bytes.
+        events=tuple(event._replace(data=b"") for event in verdict.events),
         tried=watched.tried,
         not_tried=(*plan.left_out, *watched.not_tried),
         seconds=elapsed(context, began),
+        **views._asdict(),
     )
     if not options.script:  # a look at one script says nothing of the others
         kept = _with_earlier(_document(done), kept_observation(context, digest))
@@ -206,6 +211,9 @@ def _document(done: SkillObservation) -> JsonObject:
         "events": [event_fields(one) for one in done.events[:MAX_KEPT_EVENTS]],
         "tried": list(done.tried),
         "not_tried": [one._asdict() for one in done.not_tried],
+        "declared": list(done.declared),
+        "seen": list(done.seen),
+        "done": list(done.done),
     }
 
 
