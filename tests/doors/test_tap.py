@@ -45,7 +45,9 @@ def test_a_folder_is_a_tap_from_every_place(project: Project, upstream: Upstream
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (("add", "https://example.com"), "usage"),
+        (("add", "o"), "unknown-source"),
+        (("add", "ftp://example.com/skills"), "unsafe-transport"),
+        (("add", "http://example.com"), "host"),
         (("add",), "usage"),
         (("drop", "x"), "usage"),
         (("remove", "o/r"), "not-found"),

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from metier.cli.argv import CommandRow, Option, Values, cannot
 from metier.cli.main import opened
 from metier.cli.output import answer, clean, note, write
-from metier.errors import UsageError
+from metier.errors import UsageError, closest
 from metier.fast import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,12 +34,13 @@ def run(values: Values) -> int | None:
     verb, *rest = values.words or [""]
     if verb == "token":
         verb, rest = f"token {rest[0] if rest else 'list'}", rest[1:]
+    if not verb:
+        raise UsageError("say what the hub is to do", hint=f"choose one of: {', '.join(VERBS)}")
     if verb not in VERBS:
-        raise (
-            cannot("hub", verb, *VERBS)
-            if verb
-            else UsageError("say what the hub is to do", hint=f"choose one of: {', '.join(VERBS)}")
-        )
+        if closest(verb, VERBS):
+            raise cannot("hub", verb, *VERBS)
+        # what is near nothing may be a token, so it is not repeated
+        raise UsageError("unknown command of metier hub", hint=f"choose one of: {', '.join(VERBS)}")
     act, takes = VERBS[verb]
     if len(rest) != takes:
         raise UsageError(
