@@ -233,6 +233,7 @@ HUB = {
     "no-hub": "A name means a skill of a hub, and you know none, or more than one.",
     "hubs-file": "The file with your logins is damaged. Nothing in it is used.",
     "hub-key-changed": "A hub has another key than the one that you know it by.",
+    "hub-several": "Several namespaces of a hub have a skill of this name: name the namespace, too.",
     "hub-not-empty": "A backup is restored into an empty hub only.",
     "hub-key-reused": "An Idempotency-Key was used for another request before.",
 }

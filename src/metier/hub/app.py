@@ -27,7 +27,8 @@ from metier.errors import (
     StoreError,
     UsageError,
 )
-from metier.hub import accounts, api, well_known
+from metier.hub import accounts, api, clients
+from metier.hub.clients.login import token_in
 from metier.hub.metrics import HubMetrics
 from metier.hub.model import NOBODY
 from metier.web.access import SECURITY_HEADERS
@@ -66,6 +67,7 @@ CODES = {
     "bomb": 413,
     "malformed": 422,
     "unsafe-entry": 422,
+    "hub-several": 409,
     "hub-busy": 429,
     "web-too-slow": 408,
 }
@@ -116,12 +118,8 @@ class CallerMiddleware:
     async def _find_caller(self, request: Request) -> Caller:
         told = request.headers.get("authorization", "")
         if told:
-            kind, _, token = told.partition(" ")
-            if kind.lower() != "bearer":
-                raise RefusedError(
-                    "the hub takes tokens only", code="hub-token", hint="send 'Bearer TOKEN'"
-                )
-            return await run_in_threadpool(accounts.caller_of_token, self.hub, token.strip())
+            token = token_in(told)
+            return await run_in_threadpool(accounts.caller_of_token, self.hub, token)
         here = self.local and _is_from_here(request)
         caller = await run_in_threadpool(accounts.caller_without_token, self.hub, from_here=here)
         changes = request.method not in SAFE_METHODS
@@ -219,7 +217,7 @@ ROUTES = [
     Route("/readyz", _say_ready),
     Route("/metrics", _show_metrics),
     *api.ROUTES,
-    *well_known.ROUTES,
+    *clients.ROUTES,
 ]
 
 
