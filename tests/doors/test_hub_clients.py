@@ -4,73 +4,27 @@ clients send and expect.
 
 from __future__ import annotations
 
-import base64
 import io
-import json
-import urllib.error
-import urllib.request
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
 from doors.command import run
-from fakes.hub_skills import CAUTION, publish_archive, skill_archive
-from fakes.served_hub import ServedHub, served_hub
+from fakes.hub_offering import Offering, hub_offering
+from fakes.hub_skills import publish_archive, skill_archive
 from fakes.shop import Shop
 
-from metier.hub import decide
 from metier.hub.model import LOCAL
 from metier.hub.namespaces import add_namespace
 
 pytestmark = pytest.mark.loopback
-PATIENCE_SECONDS = 60
-
-
-class Heard(NamedTuple):
-    status: int
-    headers: dict[str, str]
-    data: bytes
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.data)
-
-
-class Offering(NamedTuple):
-    """A hub with public and private skills, whose token opens the private ones."""
-
-    served: ServedHub
-    token: str
-
-    def get(self, path: str, token: str = "", *, basic: bool = False) -> Heard:
-        headers = {}
-        if token:
-            shown = base64.b64encode(f"me:{token}".encode()).decode()
-            headers["Authorization"] = f"Basic {shown}" if basic else f"Bearer {token}"
-        asked = urllib.request.Request(f"{self.served.url}{path}", headers=headers)
-        try:
-            with urllib.request.urlopen(asked, timeout=PATIENCE_SECONDS) as answer:
-                return Heard(answer.status, dict(answer.headers), answer.read())
-        except urllib.error.HTTPError as error:
-            return Heard(error.code, dict(error.headers), error.read())
 
 
 @pytest.fixture
 def offering(tmp_path: Path) -> Iterator[Offering]:
-    with served_hub(tmp_path / "hub") as served:
-        hub = served.hub
-        add_namespace(hub, LOCAL, "open", "", "public")
-        add_namespace(hub, LOCAL, "secret", "", "private")
-        for text, version in (("One.", "1.0.0"), ("Two.", "1.1.0"), ("Three.", "2.0.0")):
-            publish_archive(
-                hub, LOCAL, "table-tidy", skill_archive("table-tidy", text), "open", version
-            )
-        publish_archive(hub, LOCAL, "hidden-thing", skill_archive("hidden-thing"), "secret")
-        publish_archive(hub, LOCAL, "cleaner", skill_archive("cleaner", CAUTION), "open")
-        decide.yank(hub, LOCAL, "open", "table-tidy", "2.0.0", reason="breaks tables")
-        yield Offering(served, served.token("reviewer", "secret"))
+    with hub_offering(tmp_path / "hub") as one:
+        yield one
 
 
 @pytest.fixture
