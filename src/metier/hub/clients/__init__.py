@@ -1,5 +1,12 @@
 """The languages of other clients: each module answers one of them, and none of them changes anything."""
 
-from metier.hub.clients import clawhub, oci, well_known
+from metier.hub.clients import clawhub, git_marketplace, marketplace, npm, oci, well_known
 
-ROUTES = [*well_known.ROUTES, *clawhub.ROUTES, *oci.ROUTES]
+ROUTES = [
+    *well_known.ROUTES,
+    *clawhub.ROUTES,
+    *marketplace.ROUTES,
+    *git_marketplace.ROUTES,
+    *npm.ROUTES,
+    *oci.ROUTES,
+]
