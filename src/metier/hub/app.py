@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import ipaddress
 import logging
+import re
 import time
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from metier.hub.model import Caller
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+READ_BY_POST = re.compile(r"(?:/ns/[a-z0-9-]+)?/mcp\Z")
+"""Addresses where a POST reads and changes nothing."""
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 """Addresses that ask nobody who they are."""
 STATUS: tuple[tuple[type[MetierError], int], ...] = (
@@ -122,7 +125,8 @@ class CallerMiddleware:
             return await run_in_threadpool(accounts.caller_of_token, self.hub, token)
         here = self.local and _is_from_here(request)
         caller = await run_in_threadpool(accounts.caller_without_token, self.hub, from_here=here)
-        changes = request.method not in SAFE_METHODS
+        reads = request.method == "POST" and READ_BY_POST.match(request.url.path)
+        changes = request.method not in SAFE_METHODS and not reads
         if caller.kind == "local" and changes and CLIENT_HEADER not in request.headers:
             return NOBODY
         return caller

@@ -1,6 +1,14 @@
 """The languages of other clients: each module answers one of them, and none of them changes anything."""
 
-from metier.hub.clients import clawhub, git_marketplace, marketplace, npm, oci, well_known
+from metier.hub.clients import (
+    clawhub,
+    git_marketplace,
+    marketplace,
+    mcp_endpoint,
+    npm,
+    oci,
+    well_known,
+)
 
 ROUTES = [
     *well_known.ROUTES,
@@ -8,5 +16,6 @@ ROUTES = [
     *marketplace.ROUTES,
     *git_marketplace.ROUTES,
     *npm.ROUTES,
+    *mcp_endpoint.ROUTES,
     *oci.ROUTES,
 ]

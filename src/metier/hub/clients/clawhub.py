@@ -96,10 +96,11 @@ async def _search(request: Request) -> Response:
 
 async def _list_skills(request: Request) -> Response:
     limit = max(1, min(number_in(request, "limit", 25), MAX_ITEMS))
-    at = number_in(request, "cursor", 0)
-    found = await ask(request, offered_skills, _space_in(request), limit + 1, at)
+    space, _, name = request.query_params.get("cursor", "").partition("/")
+    found = await ask(request, offered_skills, _space_in(request), limit + 1, (space, name))
     items = [_skill_row(row) for row in found[:limit]]
-    following = str(at + limit) if len(found) > limit else None
+    last = found[limit - 1] if len(found) > limit else None
+    following = f"{last['space']}/{last['name']}" if last else None
     return JSONResponse({"items": items, "nextCursor": following})
 
 

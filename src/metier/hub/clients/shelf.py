@@ -31,9 +31,15 @@ MAX_OFFERED = 10_000
 
 
 def offered_skills(
-    hub: Hub, caller: Caller, namespace: str = "", limit: int = MAX_OFFERED, offset: int = 0
+    hub: Hub,
+    caller: Caller,
+    namespace: str = "",
+    limit: int = MAX_OFFERED,
+    after: tuple[str, str] = ("", ""),
 ) -> Sequence[Row]:
-    """Give the skills that somebody may read, each with its newest approved release."""
+    """Give the skills that somebody may read, each with its newest approved release, in the order of
+    their namespaces and names; `after` is the last one that was given before.
+    """
     where, values = authorize.visible_where(caller)
     with hub.database.read() as connection:
         if namespace:
@@ -44,10 +50,12 @@ def offered_skills(
             "s.installs, s.created_at, s.changed_at, r.archive, r.digest, r.created_at AS made_at, "
             "r.decided_at FROM skills s JOIN namespaces n ON n.id = s.namespace_id "
             "JOIN releases r ON r.skill_id = s.id AND r.version = s.latest "
-            f"WHERE s.latest <> '' AND {where} ORDER BY n.name, s.name LIMIT ? OFFSET ?",
+            f"WHERE s.latest <> '' AND {where} AND (n.name > ? OR (n.name = ? AND s.name > ?)) "
+            "ORDER BY n.name, s.name LIMIT ?",
             *values,
+            after[0],
+            *after,
             min(limit, MAX_OFFERED),
-            offset,
         )
 
 
