@@ -60,6 +60,7 @@ CODES = {
     "hub-no-token": 401,
     "hub-unfit": 422,
     "hub-signature": 422,
+    "hub-mirrored": 422,
     "exists": 409,
     "hub-state": 409,
     "hub-key-reused": 422,
