@@ -313,8 +313,9 @@ class _Logs:
     def _has(self, space: str, entry: dict[str, Any]) -> bool:
         entries = self._log(space).entries
         number = entry.get("number")
-        good = isinstance(number, int) and 0 < number <= len(entries)
-        return good and entries[number - 1]._asdict() == entry
+        if not isinstance(number, int) or not 0 < number <= len(entries):
+            return False
+        return entries[number - 1]._asdict() == entry
 
     def _log(self, space: str) -> LogCopy:
         if space not in self.found:

@@ -150,6 +150,7 @@ class MirrorHub:
     def known_log(self, namespace: str) -> LogCopy | None:
         """Give nothing: a hub keeps the entries of what it was given, and no other hub's log."""
         del namespace
+        return None
 
     def put_log(self, namespace: str, log: LogCopy) -> None:
         """Keep nothing: the hub writes a log of its own."""
