@@ -72,6 +72,18 @@ def test_a_wrong_token_opens_nothing_in_either_form(offering: Offering) -> None:
     assert [401, 401] == told
 
 
+def test_a_token_as_a_password_changes_nothing(offering: Offering) -> None:
+    token = offering.served.token("admin")
+    asked = "/api/v1/skills/open/table-tidy/1.0.0/yank"
+
+    told = [
+        offering.post(asked, {"reason": "old"}, token, basic=basic).status
+        for basic in (True, False)
+    ]
+
+    assert [401, 200] == told
+
+
 def test_the_whole_hubs_index_has_public_skills_alone(offering: Offering) -> None:
     listed = offering.get("/.well-known/agent-skills/index.json", offering.token).json["skills"]
 

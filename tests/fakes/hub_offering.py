@@ -40,11 +40,18 @@ class Offering(NamedTuple):
     token: str
 
     def get(self, path: str, token: str = "", *, basic: bool = False) -> Heard:
-        headers = {}
+        return self._ask(path, None, token, basic=basic)
+
+    def post(self, path: str, told: object, token: str = "", *, basic: bool = False) -> Heard:
+        return self._ask(path, json.dumps(told).encode(), token, basic=basic)
+
+    def _ask(self, path: str, body: bytes | None, token: str, *, basic: bool) -> Heard:
+        headers = {"Content-Type": "application/json"} if body is not None else {}
         if token:
             shown = base64.b64encode(f"me:{token}".encode()).decode()
             headers["Authorization"] = f"Basic {shown}" if basic else f"Bearer {token}"
-        asked = urllib.request.Request(f"{self.served.url}{path}", headers=headers)  # noqa: S310 - a hub of this test
+        url = f"{self.served.url}{path}"
+        asked = urllib.request.Request(url, body, headers)  # noqa: S310 - a hub of this test
         try:
             with urllib.request.urlopen(asked, timeout=PATIENCE_SECONDS) as answer:  # noqa: S310
                 return Heard(answer.status, dict(answer.headers), answer.read())

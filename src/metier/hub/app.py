@@ -121,13 +121,18 @@ class CallerMiddleware:
 
     async def _find_caller(self, request: Request) -> Caller:
         told = request.headers.get("authorization", "")
+        reads = request.method == "POST" and READ_BY_POST.match(request.url.path)
+        changes = request.method not in SAFE_METHODS and not reads
         if told:
             token = token_in(told)
+            if changes and not told.lower().startswith("bearer "):
+                # a browser that was asked for a password sends it along with any page's requests
+                raise RefusedError(
+                    "a change takes a bearer's token", code="hub-token", hint="send 'Bearer TOKEN'"
+                )
             return await run_in_threadpool(accounts.caller_of_token, self.hub, token)
         here = self.local and _is_from_here(request)
         caller = await run_in_threadpool(accounts.caller_without_token, self.hub, from_here=here)
-        reads = request.method == "POST" and READ_BY_POST.match(request.url.path)
-        changes = request.method not in SAFE_METHODS and not reads
         if caller.kind == "local" and changes and CLIENT_HEADER not in request.headers:
             return NOBODY
         return caller

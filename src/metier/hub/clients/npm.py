@@ -12,7 +12,6 @@ import json
 import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
@@ -35,6 +34,8 @@ if TYPE_CHECKING:
 FOLDER = "/npm"
 MAX_VERSIONS = 50
 """How many of a package's newest versions are told."""
+MAX_SUMMED_BYTES = 2 << 20
+"""A package that is larger is told without its hash: to hash one is to make it."""
 MAX_KNOWN = 10_000
 
 
@@ -115,7 +116,7 @@ def describe_package(
             **({"deprecated": skill.deprecated} if skill.deprecated else {}),
             "dist": {
                 "tarball": f"{at}/{full}/-/{skill.name}-{one.version}.tgz",
-                "integrity": _SUMS.of(hub, one),
+                **({"integrity": _SUMS.of(hub, one)} if one.size <= MAX_SUMMED_BYTES else {}),
             },
         }
         for one in found[:MAX_VERSIONS]
@@ -126,7 +127,7 @@ def describe_package(
 
 def _split(path: str) -> tuple[str, str, str]:
     """Part `@NAMESPACE/NAME` from what comes after it."""
-    place, _, rest = unquote(path).partition("/-/")
+    place, _, rest = path.partition("/-/")
     scope, slash, name = place.partition("/")
     if not slash or not scope.startswith("@") or "/" in name:
         raise NotFoundError("the hub has no such package", hint="its packages are @NAMESPACE/NAME")

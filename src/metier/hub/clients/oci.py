@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from metier.errors import NotFoundError
-from metier.hub.api import ask, caller_of, hub_of, number_in, read_skill
+from metier.hub.api import ask, caller_of, number_in, read_skill
 from metier.hub.clients.login import CHALLENGE
 from metier.hub.clients.shelf import GIVEN, archive_of, given_release, offered_releases
 from metier.hub.releases import LATEST
@@ -158,10 +157,11 @@ def find_referrers(
     return StoredDocument(oci_manifest.write_index(entries), INDEX_TYPE)
 
 
-def list_tags(hub: Hub, caller: Caller, namespace: str, name: str) -> list[str]:
-    """List the versions that are offered, and `latest`."""
-    _skill, found = offered_releases(hub, caller, namespace, name)
-    return sorted({LATEST, *(tag_of(one.version) for one in found)})
+def list_tags(hub: Hub, caller: Caller, namespace: str, name: str) -> tuple[str, list[str]]:
+    """Give a repository's own name, and the versions that are offered, with `latest`."""
+    skill, found = offered_releases(hub, caller, namespace, name)
+    tags = sorted({LATEST, *(tag_of(one.version) for one in found)})
+    return f"{skill.namespace.name}/{skill.name}", tags
 
 
 def _nothing(what: str) -> NotFoundError:
@@ -235,16 +235,15 @@ async def _give_referrers(request: Request) -> Response:
 
 
 async def _give_tags(request: Request) -> Response:
-    space, name = _place(request)
-    found = await run_in_threadpool(list_tags, hub_of(request), caller_of(request), space, name)
+    repository, found = await ask(request, list_tags, *_place(request))
     after = request.query_params.get("last", "")
     most = max(1, min(number_in(request, "n", MAX_TAGS), MAX_TAGS))
     rest = [tag for tag in found if tag > after]
     headers = {}
     if len(rest) > most:
-        following = f"/v2/{space}/{name}/tags/list?n={most}&last={rest[most - 1]}"
+        following = f"/v2/{repository}/tags/list?n={most}&last={rest[most - 1]}"
         headers["link"] = f'<{following}>; rel="next"'
-    return JSONResponse({"name": f"{space}/{name}", "tags": rest[:most]}, headers=headers)
+    return JSONResponse({"name": repository, "tags": rest[:most]}, headers=headers)
 
 
 _REPOSITORY = "/v2/{ns}/{name}"

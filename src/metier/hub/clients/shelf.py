@@ -6,6 +6,8 @@ rejected is never given.
 from __future__ import annotations
 
 import hashlib
+import threading
+from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from metier.errors import AmbiguousError, NotFoundError, RefusedError
@@ -28,6 +30,11 @@ if TYPE_CHECKING:
 GIVEN = frozenset({"approved", "yanked"})
 """The states of a release that may be given to somebody who names its version."""
 MAX_OFFERED = 10_000
+MAX_KEPT_BYTES = 32 << 20
+"""Of all archives that are kept unpacked in memory."""
+MAX_KEPT_ARCHIVE_BYTES = 2 << 20
+FILE_OVERHEAD_BYTES = 500
+"""What a file takes beside its content, about."""
 
 
 def offered_skills(
@@ -122,9 +129,45 @@ def archive_of(hub: Hub, release: Release) -> bytes:
     return data
 
 
+class UnpackedArchives:
+    """The files of small archives that were asked for lately: some clients ask for one file at a
+    time. Archives never change, and whoever asks has been let in before.
+    """
+
+    def __init__(self) -> None:
+        """Keep none."""
+        self._kept: OrderedDict[str, list[UnpackedFile]] = OrderedDict()
+        self._bytes = 0
+        self._guard = threading.Lock()
+
+    def of(self, hub: Hub, release: Release) -> list[UnpackedFile]:
+        """Give the files of a release."""
+        with self._guard:
+            if release.archive in self._kept:
+                self._kept.move_to_end(release.archive)
+                return self._kept[release.archive]
+        found = unpack(archive_of(hub, release), hub.library().context.settings.supply)
+        size = _size_of(found)
+        with self._guard:
+            if size <= MAX_KEPT_ARCHIVE_BYTES and release.archive not in self._kept:
+                self._kept[release.archive] = found
+                self._bytes += size
+                while self._bytes > MAX_KEPT_BYTES:
+                    _oldest, gone = self._kept.popitem(last=False)
+                    self._bytes -= _size_of(gone)
+        return found
+
+
+def _size_of(files: list[UnpackedFile]) -> int:
+    return sum(len(one.data) + len(one.path) + FILE_OVERHEAD_BYTES for one in files)
+
+
+_ARCHIVES = UnpackedArchives()
+
+
 def files_of(hub: Hub, release: Release) -> list[UnpackedFile]:
     """Give the files of a release."""
-    return unpack(archive_of(hub, release), hub.library().context.settings.supply)
+    return _ARCHIVES.of(hub, release)
 
 
 def address_of_hub(hub: Hub, request: Request) -> str:
