@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -159,6 +160,21 @@ def test_what_is_yanked_later_is_yanked_in_every_mirror(
     assert ("yanked", "leaks") == (kept["state"], kept["reason"])
 
 
+def test_what_is_brought_back_is_approved_in_the_folder_again(
+    offering: Offering, shop: Shop, tmp_path: Path
+) -> None:
+    folder = tmp_path / "mirror"
+    place = (offering.served.hub, LOCAL, "open", "table-tidy", "1.1.0")
+    states = []
+    for back in (False, True):
+        decide.yank(*place, reason="leaks", back=back)
+        mirror(shop, offering.served.url, str(folder), "--select", "open")
+        kept = folder / "skills/open/table-tidy/1.1.0.json"
+        states.append(json.loads(kept.read_text())["state"] if kept.exists() else "")
+
+    assert ["", "approved"] == states
+
+
 def test_a_mirror_with_a_token_brings_what_is_private(
     offering: Offering, shop: Shop, tmp_path: Path
 ) -> None:
@@ -298,7 +314,7 @@ def test_a_mirror_that_is_stopped_leaves_nothing_half_written_and_goes_on(
         stderr=subprocess.PIPE,
     )
     while begun.poll() is None and not list(folder.glob("skills/open/*/*.json")):
-        pass
+        time.sleep(0.01)
     begun.send_signal(signal.SIGINT)
     begun.communicate(timeout=PATIENCE)
     half = [one for one in files_in(folder) if one.endswith(".tmp")]
