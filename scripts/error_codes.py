@@ -233,6 +233,9 @@ HUB = {
     "no-hub": "A name means a skill of a hub, and you know none, or more than one.",
     "hubs-file": "The file with your logins is damaged. Nothing in it is used.",
     "hub-key-changed": "A hub has another key than the one that you know it by.",
+    "hub-mirrored": "What came along with a mirrored release does not prove that another hub approved it.",
+    "hub-mirror": "A mirror cannot go on: the folder is of another hub, or the hub's log is not the one that was mirrored.",
+    "hub-several": "Several namespaces of a hub have a skill of this name: name the namespace, too.",
     "hub-not-empty": "A backup is restored into an empty hub only.",
     "hub-key-reused": "An Idempotency-Key was used for another request before.",
 }

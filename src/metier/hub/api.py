@@ -18,6 +18,7 @@ from metier.errors import RefusedError, UsageError
 from metier.hub import accounts, approval_log, authorize, decide, namespaces, publish, releases
 from metier.hub.compare import compare_releases
 from metier.hub.io.objects import blob_key
+from metier.hub.mirrored import read_proofs
 from metier.hub.repeat import hash_of_request, keep_answer, known_answer
 from metier.hub.search import HubQuery, search
 from metier.hub.usage import count_install, installs_of
@@ -402,6 +403,7 @@ async def _publish(request: Request) -> Response:
         source=text_in(provenance, "source"),
         revision=text_in(provenance, "revision"),
         signature=text_in(told, "signature"),
+        mirrored=read_proofs(provenance.get("mirrored", [])),
     )
     done = await ask(request, publish.publish, *_place(request), wish)
     status = 201 if done.is_new else 200

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import ipaddress
 import logging
+import re
 import time
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,8 @@ from metier.errors import (
     StoreError,
     UsageError,
 )
-from metier.hub import accounts, api, well_known
+from metier.hub import accounts, api, clients
+from metier.hub.clients.login import token_in
 from metier.hub.metrics import HubMetrics
 from metier.hub.model import NOBODY
 from metier.web.access import SECURITY_HEADERS
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
     from metier.hub.model import Caller
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
+READ_BY_POST = re.compile(r"(?:/ns/[a-z0-9-]+)?/mcp\Z")
+"""Addresses where a POST reads and changes nothing."""
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 """Addresses that ask nobody who they are."""
 STATUS: tuple[tuple[type[MetierError], int], ...] = (
@@ -56,6 +60,7 @@ CODES = {
     "hub-no-token": 401,
     "hub-unfit": 422,
     "hub-signature": 422,
+    "hub-mirrored": 422,
     "exists": 409,
     "hub-state": 409,
     "hub-key-reused": 422,
@@ -66,6 +71,7 @@ CODES = {
     "bomb": 413,
     "malformed": 422,
     "unsafe-entry": 422,
+    "hub-several": 409,
     "hub-busy": 429,
     "web-too-slow": 408,
 }
@@ -115,16 +121,18 @@ class CallerMiddleware:
 
     async def _find_caller(self, request: Request) -> Caller:
         told = request.headers.get("authorization", "")
+        reads = request.method == "POST" and READ_BY_POST.match(request.url.path)
+        changes = request.method not in SAFE_METHODS and not reads
         if told:
-            kind, _, token = told.partition(" ")
-            if kind.lower() != "bearer":
+            token = token_in(told)
+            if changes and not told.lower().startswith("bearer "):
+                # a browser that was asked for a password sends it along with any page's requests
                 raise RefusedError(
-                    "the hub takes tokens only", code="hub-token", hint="send 'Bearer TOKEN'"
+                    "a change takes a bearer's token", code="hub-token", hint="send 'Bearer TOKEN'"
                 )
-            return await run_in_threadpool(accounts.caller_of_token, self.hub, token.strip())
+            return await run_in_threadpool(accounts.caller_of_token, self.hub, token)
         here = self.local and _is_from_here(request)
         caller = await run_in_threadpool(accounts.caller_without_token, self.hub, from_here=here)
-        changes = request.method not in SAFE_METHODS
         if caller.kind == "local" and changes and CLIENT_HEADER not in request.headers:
             return NOBODY
         return caller
@@ -219,7 +227,7 @@ ROUTES = [
     Route("/readyz", _say_ready),
     Route("/metrics", _show_metrics),
     *api.ROUTES,
-    *well_known.ROUTES,
+    *clients.ROUTES,
 ]
 
 

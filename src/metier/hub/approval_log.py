@@ -28,6 +28,13 @@ class LogEntry(NamedTuple):
     hash: str
 
 
+class LogCopy(NamedTuple):
+    """A namespace's log of approvals, whole, with the hub's signature of its head."""
+
+    entries: tuple[LogEntry, ...]
+    signature: str
+
+
 def canonical(value: dict[str, Any]) -> str:
     """Write a table so that everybody gets the same text."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -52,8 +52,8 @@ class UnpackedFile(NamedTuple):
 def unpack(data: bytes, limits: SupplySettings) -> list[UnpackedFile]:
     """Give the files of an archive, none of which can lie outside it or stand for another."""
     kind = archive_kind(data[:HEAD_BYTES])
-    if kind in {"", "zip"}:
-        raise malformed_error("it is no tar")
+    if kind != "gzip":
+        raise malformed_error("it is no .tar.gz")  # which is what every client takes it for
     found = []
     items = []
     left = limits.unpacked_bytes

@@ -18,6 +18,7 @@ from metier.hub import audit_log, authorize, decide
 from metier.hub.examine import MAX_ARCHIVE_BYTES, examine
 from metier.hub.io.database import DuplicateError
 from metier.hub.io.objects import blob_key, upload_key
+from metier.hub.mirrored import check_proofs
 from metier.hub.namespaces import find_namespace, make_namespace, policy_of
 from metier.hub.releases import (
     find_release,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
     from metier.hub.hub import Hub
     from metier.hub.io.database import Transaction
+    from metier.hub.mirrored import MirrorProof
     from metier.hub.model import Caller, Namespace, Release, Row, Verdicts
 
 SHA256 = re.compile(r"[0-9a-f]{64}\Z")
@@ -58,6 +60,8 @@ class ReleaseWish(NamedTuple):
     source: str = ""
     revision: str = ""
     signature: str = ""
+    mirrored: tuple[MirrorProof, ...] = ()
+    """That other hubs approved it."""
 
 
 class Publication(NamedTuple):
@@ -239,6 +243,7 @@ def publish(hub: Hub, caller: Caller, namespace: str, name: str, wish: ReleaseWi
         )
     found = examine(hub, name, data)
     _check_fit(name, found)
+    check_proofs(wish.mirrored, found.name, found.digest)
     with hub.database.write() as connection:
         connection.lock(f"skill:{space.id}/{fold_name(name)}")
         _hold_blob(hub, connection, wish.archive)
@@ -417,7 +422,11 @@ def _insert(  # noqa: PLR0913, PLR0917 - a row of the table
     wish: ReleaseWish,
     size: int,
 ) -> Release:
-    provenance = {"source": _short(wish.source), "revision": _short(wish.revision)}
+    provenance = {
+        "source": _short(wish.source),
+        "revision": _short(wish.revision),
+        "mirrored": [one._asdict() for one in wish.mirrored],
+    }
     connection.run(
         "INSERT INTO releases (skill_id, version, sort_key, digest, archive, size, state, level, "
         "score, ruleset, findings, files, description, category, body, publisher, publisher_ident, "
@@ -439,7 +448,7 @@ def _insert(  # noqa: PLR0913, PLR0917 - a row of the table
         found.body,
         caller.name,
         caller.ident,
-        json.dumps({name: text for name, text in provenance.items() if text}),
+        json.dumps({name: told for name, told in provenance.items() if told}),
         wish.signature,
         hub.now(),
     )

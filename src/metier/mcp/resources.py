@@ -20,10 +20,32 @@ from metier.mcp.uris import MAIN_FILE, MANIFEST, uri_of
 from metier.standard.names import encodable
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from metier.mcp.catalogue import ServedCatalogue, ServedSkill
-    from metier.mcp.copies import CopiedFile
+    from metier.mcp.copies import CopiedFile, SkillCopy
     from metier.mcp.protocol import ListPages
     from metier.model import JsonObject
+
+    class FiledSkill(Protocol):
+        """A skill that is served as files, wherever they lie."""
+
+        @property
+        def root(self) -> str:
+            """Where it lies among the URIs."""
+
+        @property
+        def frontmatter(self) -> JsonObject:
+            """What its own file says at its head."""
+
+        @property
+        def copy(self) -> SkillCopy:
+            """Its files, with their hashes."""
+
+        @property
+        def beside(self) -> JsonObject:
+            """What is said of it besides."""
+
 
 EXTENSION = "io.modelcontextprotocol/skills"
 EXTENSION_SETTINGS = {"directoryRead": True}
@@ -115,7 +137,7 @@ class SkillResources:
         offer = self.served.offer(path)
         if isinstance(offer, OfferRefusal):
             return None
-        main = _resource(offer, next(one for one in offer.copy.files if one.path == MAIN_FILE))
+        main = resource_of(offer, next(one for one in offer.copy.files if one.path == MAIN_FILE))
         if _has(offer, MANIFEST):
             return [main]
         manifest = {
@@ -142,7 +164,7 @@ class SkillResources:
             else:
                 raise protocol.not_served(uri)
             if data is not None:
-                content = {"uri": uri, "mimeType": kind, **_content(data)}
+                content = {"uri": uri, "mimeType": kind, **content_of(data)}
                 return self._cacheable({"contents": [content]})
             self.served.forget(offer.card.path)  # it changed, and nobody has told yet
         raise protocol.invalid_params(f"{uri} changes too fast to be read; ask again")
@@ -180,7 +202,7 @@ class SkillResources:
         return protocol.complete(found, self.served.context.settings.mcp.ttl_ms, following)
 
 
-def entry_of(offer: ServedSkill) -> JsonObject:
+def entry_of(offer: FiledSkill) -> JsonObject:
     """Give a skill as the extension lists it."""
     files = [
         {"uri": uri_of(offer.root, one.path), "digest": f"sha256:{one.sha256}", "size": one.size}
@@ -195,7 +217,7 @@ def entry_of(offer: ServedSkill) -> JsonObject:
     return {**told, "_meta": beside} if beside else told
 
 
-def manifest_of(offer: ServedSkill) -> JsonObject:
+def manifest_of(offer: FiledSkill) -> JsonObject:
     """Give a skill's files in the shape that clients of before know."""
     files = [
         {"path": encodable(one.path), "size": one.size, "hash": f"sha256:{one.sha256}"}
@@ -204,12 +226,12 @@ def manifest_of(offer: ServedSkill) -> JsonObject:
     return {"skill": offer.frontmatter["name"], "files": files, **offer.beside}
 
 
-def children_of(offer: ServedSkill, folder: str) -> list[JsonObject] | None:
+def children_of(offer: FiledSkill, folder: str) -> list[JsonObject] | None:
     """Give what lies directly in a folder of a skill; none when it has no such folder."""
     if folder and folder not in offer.copy.folders:
         return None
     files = {
-        one.path: _resource(offer, one)
+        one.path: resource_of(offer, one)
         for one in offer.copy.files
         if one.path.rpartition("/")[0] == folder
     }
@@ -230,7 +252,8 @@ def mime_of(path: str) -> str:
     return _TEXTS.get(ending) or mimetypes.guess_type(path)[0] or "application/octet-stream"
 
 
-def _resource(offer: ServedSkill, one: CopiedFile) -> JsonObject:
+def resource_of(offer: FiledSkill, one: CopiedFile) -> JsonObject:
+    """Give a file of a skill as a list of resources has it."""
     described = {"name": encodable(one.path.rpartition("/")[2])}
     if one.path == MAIN_FILE:
         described = {key: encodable(offer.frontmatter[key]) for key in ("name", "description")}
@@ -244,11 +267,11 @@ def _resource(offer: ServedSkill, one: CopiedFile) -> JsonObject:
     }
 
 
-def _has(offer: ServedSkill, path: str) -> bool:
+def _has(offer: FiledSkill, path: str) -> bool:
     return any(one.path == path for one in offer.copy.files)
 
 
-def _content(data: bytes) -> dict[str, str]:
+def content_of(data: bytes) -> dict[str, str]:
     """Give bytes as text only where the text gives back the very same bytes."""
     try:
         return {"text": data.decode()}

@@ -135,6 +135,23 @@ async def _declare_extension(
     return found
 
 
+def make_sdk_server(
+    title: str,
+    instructions: str,
+    living: Callable[[Server[None]], contextlib.AbstractAsyncContextManager[None]] | None = None,
+) -> Server[None]:
+    """Give a server that declares the extension, tells nobody of our own exceptions, and answers
+    nothing yet.
+    """
+    told: dict[str, Any] = {} if living is None else {"lifespan": living}
+    made = _SdkServer(
+        SERVER_NAME, version=__version__, title=title, instructions=instructions, **told
+    )
+    made.extensions = {EXTENSION: dict(EXTENSION_SETTINGS)}
+    made.middleware[:] = [_hide_exceptions, _declare_extension]  # and no spans, which nobody reads
+    return made
+
+
 def _apart(answer: Callable[..., JsonObject], *fields: str) -> Callable[..., Any]:
     """Make a handler of what is asked with these fields, and may have to look at the disk: it works
     in another thread, and others are answered meanwhile.
@@ -185,19 +202,11 @@ class SkillServer:
         self.files = SkillResources(self.served, pages)
         self.prompts = Prompts(self.served, pages)
         self.tools = SkillTools(self.served)
-        self.server: Server[None] = _SdkServer(
-            SERVER_NAME,
-            version=__version__,
-            title="metier: agent skills",
-            instructions=INSTRUCTIONS
-            + (BESIDE_INSTRUCTIONS.format(agent=beside.title) if beside else ""),
-            lifespan=self._living,
+        self.server = make_sdk_server(
+            "metier: agent skills",
+            INSTRUCTIONS + (BESIDE_INSTRUCTIONS.format(agent=beside.title) if beside else ""),
+            self._living,
         )
-        self.server.extensions = {EXTENSION: dict(EXTENSION_SETTINGS)}
-        self.server.middleware[:] = [
-            _hide_exceptions,
-            _declare_extension,
-        ]  # and no spans, which nobody reads
         self.alone = False
         """Whether the process is this server's alone."""
         self.upstreams = UpstreamThreads(library)

@@ -38,7 +38,7 @@ def push_to_hub(context: Context, path: str, to: str, wish: PushOptions) -> Push
     sha256 = hashlib.sha256(data).hexdigest()
     client = hubs.client_for(context, base)
     hubs.meet(context, base)
-    _send(context, client, sha256, data)
+    send_archive(context, client, sha256, data)
     envelope = key_files.read_signature(context.data, skill.digest)
     told = client.send_json(
         "POST",
@@ -90,7 +90,7 @@ def _target(context: Context, to: str, name: str) -> tuple[str, str]:
     return base, steps[0]
 
 
-def _send(context: Context, client: HubClient, sha256: str, data: bytes) -> None:
+def send_archive(context: Context, client: HubClient, sha256: str, data: bytes) -> None:
     """Bring the bytes to the hub, unless it has them; a large upload goes on where it broke off."""
     if client.has_blob(sha256):
         return

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from metier.hub.accounts import NewToken, TokenRow
     from metier.hub.hub import Hub
     from metier.hub.keep import HubFault
+    from metier.hub.mirror import MirrorReport
     from metier.hub.model import Namespace, Release
 
 DEFAULT_LISTEN = "127.0.0.1:8700"
@@ -371,6 +372,37 @@ def _decide(values: Values, word: str) -> int | None:
     return None
 
 
+def _mirror(values: Values, _word: str) -> int | None:
+    """Copy what a hub approved to a folder or another hub."""
+    from metier.hub.mirror import mirror_between, read_choice
+
+    origin, aim = values.text("from"), values.text("to")
+    choices = [read_choice(one) for one in values.many("select")]
+    if not origin or not aim or not choices:
+        raise UsageError(
+            "say what is mirrored from where to where",
+            hint="metier hub mirror --from URL --select NAMESPACE --to FOLDER",
+        )
+    with opened(values) as m:
+        done = mirror_between(m.context, origin, aim, choices, values.text("key_id"))
+    refused = [one._asdict() for one in done.refused]
+    answer(values, {**done._asdict(), "refused": refused}, lambda _doc: _mirror_text(done))
+    return 1 if refused else None
+
+
+def _mirror_text(done: MirrorReport) -> str:
+    lines = [
+        f"mirrored {done.added} of {done.selected} releases; {done.there} were there already\n",
+        f"approved by {clean(done.hub)}, key {done.key}\n",
+    ]
+    if done.waiting:
+        lines.append(f"{done.waiting} wait for a reviewer: metier hub queue\n")
+    if done.yanked:
+        lines.append(f"{done.yanked} were yanked since\n")
+    lines += [f"not taken: {clean(one.release)}: {clean(one.why)}\n" for one in done.refused]
+    return "".join(lines)
+
+
 VERBS: dict[str, tuple[Callable[[Values, str], int | None], int]] = {
     "serve": (_serve, 0),
     "token add": (_add_token, 0),
@@ -387,11 +419,12 @@ VERBS: dict[str, tuple[Callable[[Values, str], int | None], int]] = {
     "backup": (_backup, 1),
     "restore": (_restore, 1),
     "migrate": (_migrate, 0),
+    "mirror": (_mirror, 0),
 }
 ROWS = (
     CommandRow(
         "hub",
-        operands="serve|token|namespace|policy|queue|approve|reject|yank|check|gc|backup|restore|migrate [WORD...]",
+        operands="serve|token|namespace|policy|queue|approve|reject|yank|check|gc|backup|restore|migrate|mirror [WORD...]",
         options=(
             Option("--listen", f"listen there (default: {DEFAULT_LISTEN})", "HOST:PORT"),
             *PLACES,
@@ -404,6 +437,12 @@ ROWS = (
             Option("--set", "change the policy", "JSON"),
             Option("--reason", "why a release is approved, rejected or yanked", "TEXT"),
             Option("--rehearse", "with migrate: try it and undo it"),
+            Option("--from", "mirror what this hub approved, or a folder has", "URL|FOLDER"),
+            Option(
+                "--select", "what is mirrored; may be repeated", "NS[/NAME][@RANGE]", repeat=True
+            ),
+            Option("--to", "mirror it to a folder, or to another hub", "FOLDER|URL"),
+            Option("--key-id", "mirror only what was approved with this key", "ID"),
         ),
         examples={
             "metier hub serve": "a hub for this machine, with nothing to set up",
@@ -411,6 +450,7 @@ ROWS = (
             "metier hub token add --role publisher --name ci --namespace web": "prints the token once",
             "metier hub queue": "what waits for a reviewer",
             "metier hub backup hub.tar": "everything, the key included, in one file",
+            "metier hub mirror --from https://hub.example.org --select web --to ./mirror": "for a network that cannot reach it",
             "metier hub restore hub.tar --database postgresql://hub@db/hub --objects s3://skills": "move to PostgreSQL",
         },
         detail="Without --database and --objects, everything lies below METIER_HOME. As long as there "

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from metier.supply.io.quarantine import Quarantine
     from metier.supply.model import Request
 
+MAX_MIRRORED = 4
+"""How many hubs in a row are heard of a release."""
 _MISMATCH = (
     "the hub, or whoever is in between, does not give what was approved. Nothing was installed"
 )
@@ -49,7 +51,7 @@ class HubFetcher(NamedTuple):
         version = self._choose(request)
         path = f"/skills/{place.namespace}/{place.name}/{version}"
         told = self.client.get(path)
-        release = _Release(told, place.namespace, place.name, version)
+        release = PromisedRelease(told, place.namespace, place.name, version)
         release.check(self.key().encode())
         data = self.client.archive(f"{path}/archive", self.limits.download_bytes)
         if hashlib.sha256(data).hexdigest() != release.archive:
@@ -127,10 +129,11 @@ def _versions(told: dict[str, Any]) -> list[str]:
     return found
 
 
-class _Release:
+class PromisedRelease:
     """What a hub says of a release, read with suspicion."""
 
     def __init__(self, told: dict[str, Any], namespace: str, name: str, version: str) -> None:
+        """Read it; nothing in it is believed before `check`."""
         self.namespace, self.name, self.version = namespace, name, version
         self.digest = _text(told, "digest")
         self.archive = _text(told, "archive")
@@ -138,6 +141,7 @@ class _Release:
         self.reason = _text(told, "reason")
         self.vouch = _text(told, "vouch")
         self.signature = _text(told, "signature")
+        self.mirrored = _mirrored_vouches(told)
         log = told.get("log")
         self.log: dict[str, Any] = log if isinstance(log, dict) else {}
         if (_text(told, "namespace"), _text(told, "name"), _text(told, "version")) != (
@@ -182,7 +186,7 @@ class _Release:
             raise _other(f"the hub's log does not speak of {self.name} {self.version}")
 
 
-def _check_tree(tree: ArchiveTree, release: _Release, limits: SupplySettings) -> None:
+def _check_tree(tree: ArchiveTree, release: PromisedRelease, limits: SupplySettings) -> None:
     """Refuse an archive that unfolds to another tree than was approved."""
     items = check_items(tree.items(), limits)
     files = []
@@ -209,9 +213,9 @@ class HubTree(JoinedTree):
         """Begin without anything to complain about."""
         super().__init__(origin, parts, desk, limits)
         self.problems: list[str] = []
-        self._release: _Release | None = None
+        self._release: PromisedRelease | None = None
 
-    def learn(self, release: _Release) -> None:
+    def learn(self, release: PromisedRelease) -> None:
         """Know which release it is; one that was yanked is worth a remark."""
         self._release = release
         if release.state == "yanked":
@@ -219,10 +223,22 @@ class HubTree(JoinedTree):
             self.problems.append(f"{release.name} {release.version} was yanked{why}")
 
     def envelopes(self) -> Sequence[bytes]:
-        """Give the publisher's signature and the hub's."""
+        """Give the publisher's signature, the hub's, and those of hubs that it was mirrored from."""
         found = self._release
-        told = (found.signature, found.vouch) if found is not None else ()
+        told = (found.signature, found.vouch, *found.mirrored) if found is not None else ()
         return [one.encode("utf-8", "replace") for one in told if one]
+
+
+def _mirrored_vouches(told: dict[str, Any]) -> tuple[str, ...]:
+    """Give the signatures of hubs that a release was mirrored from."""
+    provenance = told.get("provenance")
+    rows = provenance.get("mirrored") if isinstance(provenance, dict) else None
+    found = [
+        _text(row, "vouch")
+        for row in (rows if isinstance(rows, list) else ())
+        if isinstance(row, dict)
+    ]
+    return tuple(found[:MAX_MIRRORED])
 
 
 def _text(told: dict[str, Any], name: str) -> str:

@@ -14,9 +14,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from metier.errors import NotFoundError
-from metier.hub.api import caller_of, hub_of, read_release
-from metier.hub.io.objects import blob_key
-from metier.hub.namespaces import need_namespace
+from metier.hub.api import ask, hub_of
+from metier.hub.clients.shelf import archive_of, given_release, offered_skills
+from metier.hub.model import NOBODY
 from metier.supply.publish import SCHEMA
 
 if TYPE_CHECKING:
@@ -29,23 +29,11 @@ if TYPE_CHECKING:
 
 _VERSION = re.compile(r"-\d+\.\d+\.\d+")
 INDEX = ".well-known/agent-skills/index.json"
-MAX_SKILLS = 10_000
 
 
 def index_of(hub: Hub, caller: Caller, namespace: str = "") -> dict[str, Any]:
     """Give the index of a namespace, or of all public ones."""
-    with hub.database.read() as connection:
-        if namespace:
-            need_namespace(connection, caller, namespace)
-        where = "n.name = ?" if namespace else "n.visibility = 'public'"
-        rows = connection.rows(
-            "SELECT s.name, s.description, s.latest, n.name AS space, r.archive FROM skills s "
-            "JOIN namespaces n ON n.id = s.namespace_id "
-            "JOIN releases r ON r.skill_id = s.id AND r.version = s.latest "
-            f"WHERE s.latest <> '' AND {where} ORDER BY n.name, s.name LIMIT ?",
-            *((namespace,) if namespace else ()),
-            MAX_SKILLS,
-        )
+    rows = offered_skills(hub, caller if namespace else NOBODY, namespace)
     found: dict[str, dict[str, str]] = {}
     for row in rows:
         found.setdefault(
@@ -63,7 +51,7 @@ def index_of(hub: Hub, caller: Caller, namespace: str = "") -> dict[str, Any]:
 
 async def _show_index(request: Request) -> Response:
     space = request.path_params.get("ns", "")
-    found = await run_in_threadpool(index_of, hub_of(request), caller_of(request), space)
+    found = await ask(request, index_of, space)
     return JSONResponse(found)
 
 
@@ -77,11 +65,8 @@ async def _give_archive(request: Request) -> Response:
     name, dash, version = _split(request.path_params["file"].removesuffix(".tar.gz"))
     if not dash:
         raise NotFoundError("the hub has nothing at this address", hint="check it")
-    hub = hub_of(request)
-    found = await run_in_threadpool(
-        read_release, hub, caller_of(request), request.path_params["ns"], name, version
-    )
-    data = await run_in_threadpool(hub.objects.get, blob_key(found.archive))
+    found = await ask(request, given_release, request.path_params["ns"], name, version)
+    data = await run_in_threadpool(archive_of, hub_of(request), found)
     headers = {"content-encoding": "identity", "etag": f'"{found.archive}"'}
     return Response(data, media_type="application/gzip", headers=headers)
 
