@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import logging
 import time
 from typing import TYPE_CHECKING
@@ -28,6 +27,7 @@ from metier.errors import (
     UsageError,
 )
 from metier.hub import accounts, api, well_known
+from metier.hub.here import is_from_here
 from metier.hub.metrics import HubMetrics
 from metier.hub.model import NOBODY
 from metier.web.access import SECURITY_HEADERS
@@ -122,34 +122,12 @@ class CallerMiddleware:
                     "the hub takes tokens only", code="hub-token", hint="send 'Bearer TOKEN'"
                 )
             return await run_in_threadpool(accounts.caller_of_token, self.hub, token.strip())
-        here = self.local and _is_from_here(request)
+        here = self.local and is_from_here(request)
         caller = await run_in_threadpool(accounts.caller_without_token, self.hub, from_here=here)
         changes = request.method not in SAFE_METHODS
         if caller.kind == "local" and changes and CLIENT_HEADER not in request.headers:
             return NOBODY
         return caller
-
-
-def _is_from_here(request: Request) -> bool:
-    """Tell whether a request comes from this machine and was meant for it: a page of another site
-    that a name of its own leads here is not let in.
-    """
-    host = request.headers.get("host", "").rpartition(":")[0] or request.headers.get("host", "")
-    forwarded = any(name in request.headers for name in ("x-forwarded-for", "forwarded"))
-    named = host.strip("[]").lower()
-    return (
-        not forwarded
-        and request.client is not None
-        and _is_loopback(request.client.host)
-        and (named == "localhost" or _is_loopback(named))
-    )
-
-
-def _is_loopback(text: str) -> bool:
-    try:
-        return ipaddress.ip_address(text).is_loopback
-    except ValueError:
-        return False
 
 
 def refuse(error: MetierError) -> Response:
@@ -202,7 +180,7 @@ async def _say_ready(request: Request) -> Response:
 async def _show_metrics(request: Request) -> Response:
     """Show the counts to whoever is on this machine or has a token."""
     hub: Hub = request.app.state.hub
-    if request.scope["caller"].kind == "nobody" and not _is_from_here(request):
+    if request.scope["caller"].kind == "nobody" and not is_from_here(request):
         raise NotFoundError("the hub has nothing at this address", hint="check it")
 
     def pending() -> int:
