@@ -248,6 +248,22 @@ def remember_person(hub: Hub, issuer: str, subject: str, name: str, groups: Sequ
     return row
 
 
+def list_people(hub: Hub, by: Caller) -> list[dict[str, object]]:
+    """List who has logged in through the provider, with how a grant names them."""
+    authorize.check_hub(by, "administer")
+    with hub.database.read() as connection:
+        rows = connection.rows("SELECT id, name, subject, groups, seen_at FROM people ORDER BY id")
+    return [
+        {
+            "who": f"person:{row['id']}",
+            "name": row["name"] or row["subject"],
+            "groups": json.loads(row["groups"]),
+            "seen_at": row["seen_at"],
+        }
+        for row in rows
+    ]
+
+
 def set_grant(  # noqa: PLR0913 - a row of the table
     hub: Hub,
     by: Caller,
