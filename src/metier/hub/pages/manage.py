@@ -39,6 +39,9 @@ MAX_DAYS = 3660
 MAX_EVENTS = 100
 MAX_QUOTA_MB = 10**9
 BYTES_OF_MB = 1_000_000
+DIGEST_CHARS = 19
+"""Of a digest, as much as tells it from others: sha256: and twelve more."""
+MAX_DETAIL_CHARS = 300
 
 
 def mark_of(value: Any) -> str:
@@ -259,6 +262,20 @@ async def _grants(request: Request) -> Response:
 # --- what happened
 
 
+def details_of(detail: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Give what an event says beside who did what, in a few words."""
+    told = []
+    for name, value in detail.items():
+        text = value if isinstance(value, str) else json.dumps(value)
+        if name == "digest":
+            text = text[:DIGEST_CHARS]
+        if text not in {"", "0", "false"}:
+            told.append(
+                (name, text if len(text) <= MAX_DETAIL_CHARS else text[:MAX_DETAIL_CHARS] + "…")
+            )
+    return told
+
+
 async def show_audit(request: Request) -> Response:
     """Show the audit log, narrowed by who, what and about what."""
     told = request.query_params
@@ -276,6 +293,7 @@ async def show_audit(request: Request) -> Response:
         "audit.html",
         title="Audit",
         events=events,
+        details=details_of,
         query=query,
         kinds=await ask(request, audit_log.event_kinds),
         kept={"who": query.who, "what": query.what, "about": query.about},
