@@ -344,6 +344,17 @@ def test_on_a_hub_without_accounts_whoever_is_here_needs_no_login(empty: Hub) ->
         assert find_namespace(connection, "theirs") is None
 
 
+def test_the_local_user_is_enough_to_approve(empty: Hub) -> None:
+    fill(empty)
+    tab = HubTab(empty)
+
+    page = tab.get(f"{CLEANER}/review")
+    done = tab.submit(page, f"{CLEANER}/review", what="approve")
+
+    assert "One reviewer has to approve it." in page.words
+    assert "This version is approved." in done.words
+
+
 @pytest.mark.parametrize(
     "wishes",
     [
