@@ -32,14 +32,14 @@ MODULES = sorted(
 
 MAX_TOP_NAMES, MAX_MODULES, MAX_FORMAT_SKIPS = 30, 420, 60
 LATER_PARTS = {
-    "web": 29,
+    "web": 31,
     "upstreams": 7,
     "registries": 8,
     "dependencies": 6,
     "policy": 10,
     "supply": 2,
     "observe": 32,
-    "hub": 62,
+    "hub": 72,
 }
 """What was built onto the house later, each with how many modules it and what it asked for may have (ADRs 44 to 50)."""
 MAX_MODULE_LINES, MAX_FUNCTION_LINES, MAX_PIPELINE_LINES = 650, 64, 200

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -101,6 +102,19 @@ def test_the_second_hub_keeps_who_vouched_first(
     )
     assert first.digest == found.digest
     assert first.vouch != found.vouch
+
+
+def test_a_page_of_the_second_hub_says_where_a_skill_came_from(
+    offering: Offering, second: ServedHub, shop: Shop
+) -> None:
+    mirror(shop, offering.served.url, second.url, "--select", "open/table-tidy@^1.0")
+
+    with urllib.request.urlopen(f"{second.url}/skills/open/table-tidy") as answer:  # noqa: S310
+        page = answer.read().decode()
+
+    assert "Mirrored from" in page
+    assert "published there by" in page
+    assert "vouch&#39;" not in page
 
 
 def test_who_trusts_the_first_hubs_key_trusts_what_comes_by_the_second(

@@ -182,14 +182,14 @@ def caller_of_token(hub: Hub, token: str) -> Caller:
             raise RefusedError(
                 "this token is not valid", code="hub-token", hint="log in again: metier login URL"
             )
-        caller = _caller_of_row(connection, row)
+        caller = caller_of_row(connection, row)
     if (row["used_at"] or 0) < now - USED_EVERY_SECONDS:
         with hub.database.write() as connection:
             connection.run("UPDATE tokens SET used_at = ? WHERE id = ?", now, row["id"])
     return caller
 
 
-def _caller_of_row(connection: Transaction, row: Row) -> Caller:
+def caller_of_row(connection: Transaction, row: Row) -> Caller:
     """Give the caller of a token. A person's token has the roles that the person has now."""
     if row["person_id"]:
         person = connection.row("SELECT * FROM people WHERE id = ?", row["person_id"])
@@ -246,6 +246,22 @@ def remember_person(hub: Hub, issuer: str, subject: str, name: str, groups: Sequ
         )
     assert row is not None
     return row
+
+
+def list_people(hub: Hub, by: Caller) -> list[dict[str, object]]:
+    """List who has logged in through the provider, with how a grant names them."""
+    authorize.check_hub(by, "administer")
+    with hub.database.read() as connection:
+        rows = connection.rows("SELECT id, name, subject, groups, seen_at FROM people ORDER BY id")
+    return [
+        {
+            "who": f"person:{row['id']}",
+            "name": row["name"] or row["subject"],
+            "groups": json.loads(row["groups"]),
+            "seen_at": row["seen_at"],
+        }
+        for row in rows
+    ]
 
 
 def set_grant(  # noqa: PLR0913 - a row of the table

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import logging
 import re
 import time
@@ -30,8 +29,11 @@ from metier.errors import (
 )
 from metier.hub import accounts, api, clients
 from metier.hub.clients.login import token_in
+from metier.hub.here import is_from_here
 from metier.hub.metrics import HubMetrics
 from metier.hub.model import NOBODY
+from metier.hub.pages.page import say_problem, wants_page
+from metier.hub.pages.routes import PAGES
 from metier.web.access import SECURITY_HEADERS
 
 if TYPE_CHECKING:
@@ -74,6 +76,9 @@ CODES = {
     "hub-several": 409,
     "hub-busy": 429,
     "web-too-slow": 408,
+    "web-too-large": 413,
+    "web-form-used": 409,
+    "web-conflict": 409,
 }
 CLIENT_HEADER = "metier-client"
 """What our own client sends along: no form of a strange page can."""
@@ -131,54 +136,43 @@ class CallerMiddleware:
                     "a change takes a bearer's token", code="hub-token", hint="send 'Bearer TOKEN'"
                 )
             return await run_in_threadpool(accounts.caller_of_token, self.hub, token)
-        here = self.local and _is_from_here(request)
+        here = self.local and is_from_here(request)
         caller = await run_in_threadpool(accounts.caller_without_token, self.hub, from_here=here)
         if caller.kind == "local" and changes and CLIENT_HEADER not in request.headers:
             return NOBODY
         return caller
 
 
-def _is_from_here(request: Request) -> bool:
-    """Tell whether a request comes from this machine and was meant for it: a page of another site
-    that a name of its own leads here is not let in.
-    """
-    host = request.headers.get("host", "").rpartition(":")[0] or request.headers.get("host", "")
-    forwarded = any(name in request.headers for name in ("x-forwarded-for", "forwarded"))
-    named = host.strip("[]").lower()
-    return (
-        not forwarded
-        and request.client is not None
-        and _is_loopback(request.client.host)
-        and (named == "localhost" or _is_loopback(named))
+def status_of(error: MetierError) -> int:
+    """Give the HTTP status that an error has."""
+    return CODES.get(error.code) or next(
+        (code for kind, code in STATUS if isinstance(error, kind)), 500
     )
-
-
-def _is_loopback(text: str) -> bool:
-    try:
-        return ipaddress.ip_address(text).is_loopback
-    except ValueError:
-        return False
 
 
 def refuse(error: MetierError) -> Response:
     """Say what went wrong, as problem+json."""
-    status = CODES.get(error.code) or next(
-        (code for kind, code in STATUS if isinstance(error, kind)), 500
-    )
+    status = status_of(error)
     problem = {"type": "about:blank", "title": error.message, "status": status, **error.as_dict()}
     headers = {"www-authenticate": "Bearer"} if status == 401 else {}
     return JSONResponse(problem, status, headers, media_type="application/problem+json")
 
 
-async def _say_error(_request: Request, error: Exception) -> Response:
-    if isinstance(error, MetierError):
-        return refuse(error)
-    _LOG.exception("a request failed", exc_info=error)
-    return refuse(MetierError("the hub failed at this request", hint="see the hub's own log"))
+async def _say_error(request: Request, error: Exception) -> Response:
+    if not isinstance(error, MetierError):
+        _LOG.exception("a request failed", exc_info=error)
+        error = MetierError("the hub failed at this request", hint="see the hub's own log")
+    return await _say(request, error)
 
 
-async def _say_missing(_request: Request, _error: Exception) -> Response:
-    return refuse(NotFoundError("the hub has nothing at this address", hint="check it"))
+async def _say_missing(request: Request, _error: Exception) -> Response:
+    return await _say(
+        request, NotFoundError("the hub has nothing at this address", hint="check it")
+    )
+
+
+async def _say(request: Request, error: MetierError) -> Response:
+    return await say_problem(request, error) if wants_page(request) else refuse(error)
 
 
 async def _say_method(_request: Request, _error: Exception) -> Response:
@@ -210,7 +204,7 @@ async def _say_ready(request: Request) -> Response:
 async def _show_metrics(request: Request) -> Response:
     """Show the counts to whoever is on this machine or has a token."""
     hub: Hub = request.app.state.hub
-    if request.scope["caller"].kind == "nobody" and not _is_from_here(request):
+    if request.scope["caller"].kind == "nobody" and not is_from_here(request):
         raise NotFoundError("the hub has nothing at this address", hint="check it")
 
     def pending() -> int:
@@ -228,6 +222,7 @@ ROUTES = [
     Route("/metrics", _show_metrics),
     *api.ROUTES,
     *clients.ROUTES,
+    *PAGES,
 ]
 
 
@@ -254,5 +249,5 @@ def make_app(hub: Hub, *, local: bool = True) -> Starlette:
             Middleware(CallerMiddleware, hub=hub, local=local, metrics=metrics),
         ],
     )
-    app.state.hub, app.state.metrics = hub, metrics
+    app.state.hub, app.state.metrics, app.state.local = hub, metrics, local
     return app
