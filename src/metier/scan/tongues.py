@@ -282,6 +282,10 @@ class Lexicon:
                 meaning = () if gloss == DROP else tuple(gloss.split())
                 for form in forms:
                     self._add(self.fold(form), meaning)
+        sizes: dict[str, set[int]] = {}
+        for word in self.whole:
+            sizes.setdefault(word[0], set()).add(len(word))
+        self.sizes = {first: tuple(sorted(found, reverse=True)) for first, found in sizes.items()}
         for group in self.phrases.values():
             group.sort(key=lambda phrase: (-len(phrase.rest), phrase.rest))
 
@@ -293,8 +297,6 @@ class Lexicon:
             self.stems[first[:-1]] = gloss
         else:
             self.whole[first] = gloss
-            sizes = {*self.sizes.get(first[0], ()), len(first)}
-            self.sizes[first[0]] = tuple(sorted(sizes, reverse=True))
 
     def fold(self, word: str) -> str:
         """Spell a word as the lexicon does: without accents that writers leave out."""
@@ -501,19 +503,16 @@ def _pieces(tokens: list[re.Match[str]], known: Container[str], words: Lexicon) 
             found += _run(text, start, words)
         elif kind in (_PATH, _COMMA):
             found.append(_WordPiece(text, start, end, kind, None, ()))
+        elif text.isalpha() or text in known or words.look_up(text)[0] is not None:
+            found.append(_WordPiece(text, start, end, kind, *words.look_up(text)))
         else:
-            for word, first, last in _split(text, start, known, words):
+            for word, first, last in _split(text, start):
                 found.append(_WordPiece(word, first, last, kind, *words.look_up(word)))
     return found
 
 
-def _split(
-    text: str, start: int, known: Container[str], words: Lexicon
-) -> Iterator[tuple[str, int, int]]:
-    """Cut a word at its hyphens and apostrophes, unless it is known as it stands."""
-    if text.isalpha() or text in known or words.look_up(text)[0] is not None:
-        yield text, start, start + len(text)
-        return
+def _split(text: str, start: int) -> Iterator[tuple[str, int, int]]:
+    """Cut a word at its hyphens and apostrophes."""
     done = 0
     for joint in [*_JOINTS.finditer(text), None]:
         end = joint.start() if joint else len(text)
@@ -599,5 +598,8 @@ def _is_form(piece: _WordPiece, pattern: str, words: Lexicon) -> bool:
     forms = words.forms(piece.word)
     if pattern[-1] == "*":
         stem = pattern[:-1]
-        return any(form.startswith(stem) for form in forms)
+        for form in forms:  # noqa: SIM110 - asked for every word that may go on with a phrase
+            if form.startswith(stem):
+                return True
+        return False
     return pattern in forms
