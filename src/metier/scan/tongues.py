@@ -206,7 +206,7 @@ _ELSEWHERE = "".join(_SCRIPTS.values())
 _LATIN = rf"[^\W\d{_ELSEWHERE}][^\W{_ELSEWHERE}]*+"
 # Groups, the first four as in `prose`: a word, an address, a path or dotted word, the end of a
 # sentence; then a run without spaces, and a comma.
-_TOKEN = re.compile(
+_TOKEN = (
     rf"({_LATIN}(?:['\-]{_LATIN}){{0,8}}+(?!://|\.[^\W\d])|{_RUNS})"
     rf"|(https?://[^\s)\]>\"'`{_ELSEWHERE}\u3000-\u303f]{{1,300}})"
     rf"|([~./$@]{{1,3}}{_LATIN}(?:['\-.]{_LATIN}){{0,8}}|{_LATIN}(?:['\-.]{_LATIN}){{0,8}})"
@@ -217,6 +217,8 @@ _TOKEN = re.compile(
 )
 _WORD, _URL, _PATH, _END, _RUN, _COMMA = 1, 2, 3, 4, 5, 6
 _JOINTS = re.compile(r"['\-]")
+_compiled = cache(re.compile)
+"""Compiles a slow pattern when the first text needs it."""
 
 
 class GlossPlace(NamedTuple):
@@ -387,7 +389,7 @@ def gloss(low: str, tongues: Texts, known: Container[str]) -> Iterator[GlossedSe
     """Cut a lowered text into sentences, each in English words; `known` are those that stay whole."""
     tokens: list[re.Match[str]] = []
     usual = _usual_tongue(low, tongues)
-    for match in _TOKEN.finditer(low):
+    for match in _compiled(_TOKEN).finditer(low):
         kind = match.lastindex
         if kind == _END or len(tokens) >= MAX_GLOSS_WORDS:
             if tokens:

@@ -236,10 +236,9 @@ def _signs() -> dict[bytes, set[str]]:
 
 
 _SIGNS = _signs()
-TokenMeaning = tuple[tuple[str, ...], dict[str, list[tuple[list[str], tuple[str, ...]]]]]
+PhrasesBySecond = dict[str, list[tuple[list[str], tuple[str, ...]]]]
+TokenMeaning = tuple[tuple[str, ...], PhrasesBySecond]
 """The concepts of a token by itself, and the phrases that it may begin, by their second word."""
-TellingWord = tuple[int, TokenMeaning]
-"""The number of a word, and what it means."""
 _STOP: TokenMeaning = ((), {})
 _BLOCK_STOP: TokenMeaning = ((), {})
 """The meanings of what ends a sentence, and of what ends a block."""
@@ -329,58 +328,39 @@ def _likely_concepts(low: str) -> set[str]:
 
 
 def _cut(blocks: TextBlocks) -> Iterator[Sentence]:
-    """Cut a text, in which every token belongs to some sentence."""
-    words = _TOKEN.findall(blocks.joined())
-    places = TokenPlaces(blocks, -1)
-    last = -1
-    for block, begin, first, stop, telling in _runs(words):
-        if held := _held(words, first, stop, telling):
-            if block != last:
-                places = TokenPlaces(blocks, block)
-                last = block
-            yield Sentence(held, _concepts(held), places, first - begin, stop - first)
-
-
-def _runs(words: list[str]) -> Iterator[tuple[int, int, int, int, list[TellingWord]]]:
-    """Give each sentence that may tell something: its block and the first word of that, its own
-    first word, the one after its last, and those that tell. The time of a scan is spent here: the
-    loop sees no word that says nothing.
+    """Cut a text, in which every token belongs to some sentence. The time of a scan is spent here:
+    most words say nothing, and are passed over at once.
     """
+    words = [*_TOKEN.findall(blocks.joined()), _BREAK]
     block = begin = first = 0
-    telling: list[TellingWord] = []
+    places: TokenPlaces | None = None
+    held: list[Held] = []
     for at, meaning in enumerate(map(_MEANINGS.__getitem__, words)):
         if meaning is None:
             continue
         stops = meaning is _STOP or meaning is _BLOCK_STOP
-        if telling and (stops or at - first >= MAX_SENTENCE_WORDS):
-            yield block, begin, first, min(at, first + MAX_SENTENCE_WORDS), telling
-            telling = []
+        if held and (stops or at - first >= MAX_SENTENCE_WORDS):
+            places = places or TokenPlaces(blocks, block)
+            count = min(at - first, MAX_SENTENCE_WORDS)
+            yield Sentence(held, _concepts(held), places, first - begin, count)
+            held = []
         if stops:
             first = at + 1
             if meaning is _BLOCK_STOP:
                 block += 1
                 begin = first
+                places = None
             continue
         if at - first >= MAX_SENTENCE_WORDS:
             first = at - (at - first) % MAX_SENTENCE_WORDS
-        telling.append((at, meaning))
-    if telling:
-        yield block, begin, first, min(len(words), first + MAX_SENTENCE_WORDS), telling
-
-
-def _held(words: list[str], first: int, stop: int, telling: list[TellingWord]) -> list[Held]:
-    """Look up the words that may tell something, alone and with those that follow them."""
-    found: list[Held] = []
-    for at, (concepts, phrases) in telling:
+        concepts, phrases = meaning
         if concepts:
-            found.append((concepts, at - first, at - first))
-        if phrases:
-            following = words[at + 1] if at + 1 < stop else ""
-            for rest, concept in phrases.get(following) or phrases[""]:
+            held.append((concepts, at - first, at - first))
+        if phrases and (likely := phrases.get(words[at + 1]) or phrases[""]):
+            for rest, concept in likely:
                 last = at + len(rest)
-                if last < stop and words[at + 1 : last + 1] == rest:
-                    found.append((concept, at - first, last - first))
-    return found
+                if last - first < MAX_SENTENCE_WORDS and words[at + 1 : last + 1] == rest:
+                    held.append((concept, at - first, last - first))
 
 
 def _concepts(held: list[Held]) -> frozenset[str]:
@@ -416,7 +396,15 @@ def _glossed(low: str, tongues: Texts) -> Iterator[Sentence]:
                 else _KNOWN_MEANINGS.get(word)
             )
         ]
-        held = _held(words, 0, len(words), telling)
+        held: list[Held] = []
+        for at, (concepts, phrases) in telling:
+            if concepts:
+                held.append((concepts, at, at))
+            following = words[at + 1] if at + 1 < len(words) else ""
+            for rest, concept in phrases.get(following) or phrases.get("", ()):
+                last = at + len(rest)
+                if words[at + 1 : last + 1] == rest:
+                    held.append((concept, at, last))
         if denied:
             held = [
                 (tuple(filterfalse(_DENIABLE.__contains__, concepts)), at, last)
