@@ -73,7 +73,7 @@ def scan(
         read = [one for one in read if one != weighed.passage]
         weighed = weigh(examined, table, read)
     findings = [
-        _borne_out(finding) if sighting in weighed.confirmed else finding
+        _borne_out(finding) if weighed.confirmed and sighting in weighed.confirmed else finding
         for sighting, finding in found.items()
     ] + passages
     findings.sort(

@@ -72,6 +72,7 @@ class TextBlocks:
         """Remember the text, and which stretches of it are looked at if not all are."""
         self.text = text
         self._spans = spans
+        self._last: tuple[int, TokenPlaces] = -1, TokenPlaces(self, -1)
 
     @property
     def spans(self) -> list[tuple[int, int]]:
@@ -81,6 +82,12 @@ class TextBlocks:
             starts = [0, *(after for _, after in ends)]
             self._spans = [(start, end) for start, (end, _) in zip(starts, ends, strict=False)]
         return self._spans
+
+    def places(self, number: int) -> TokenPlaces:
+        """Give where the tokens of one stand: the same for all its sentences."""
+        if self._last[0] != number:
+            self._last = number, TokenPlaces(self, number)
+        return self._last[1]
 
     def joined(self) -> str:
         """Give them in one text, apart by breaks."""
@@ -173,7 +180,8 @@ def _inflected(stem: str) -> list[str]:
     return [stem, *forms.split()]
 
 
-Phrases = dict[str, dict[str, list[tuple[list[str], tuple[str, ...]]]]]
+PhraseRow = tuple[list[str], tuple[str, ...]]
+Phrases = dict[str, dict[str, list[PhraseRow]]]
 """By the first and the second word: all words but the first, and the concept, longest first. Those
 of one word stand below each second word, and below none."""
 
@@ -236,7 +244,7 @@ def _signs() -> dict[bytes, set[str]]:
 
 
 _SIGNS = _signs()
-PhrasesBySecond = dict[str, list[tuple[list[str], tuple[str, ...]]]]
+PhrasesBySecond = dict[str, list[PhraseRow]]
 TokenMeaning = tuple[tuple[str, ...], PhrasesBySecond]
 """The concepts of a token by itself, and the phrases that it may begin, by their second word."""
 _STOP: TokenMeaning = ((), {})
@@ -290,10 +298,11 @@ def sentences(text: str, wanted: WantedConcepts | None = None) -> list[Sentence]
     left out, and so may be those that cannot hold what is wanted.
     """
     low = lowered(text).replace(_BREAK, _OTHER_BREAK)
-    tongues = tongues_in(low)
+    blocks = TextBlocks(low)
+    words = None if wanted else _TOKEN.findall(blocks.joined())
+    tongues = tongues_in(low, words)
     if tongues:
         return list(_glossed(low, tongues))
-    blocks = TextBlocks(low)
     if wanted:
         likely = _likely_concepts(low)
         if not any(one <= likely for one in wanted.beside):
@@ -306,7 +315,7 @@ def sentences(text: str, wanted: WantedConcepts | None = None) -> list[Sentence]
             if not spans:
                 return []
             blocks = TextBlocks(low, spans)
-    return list(_cut(blocks))
+    return list(_cut(blocks, words or _TOKEN.findall(blocks.joined())))
 
 
 def _may_hold(low: str, wanted: Sequence[frozenset[str]]) -> bool:
@@ -327,29 +336,26 @@ def _likely_concepts(low: str) -> set[str]:
     return found
 
 
-def _cut(blocks: TextBlocks) -> Iterator[Sentence]:
-    """Cut a text, in which every token belongs to some sentence. The time of a scan is spent here:
-    most words say nothing, and are passed over at once.
+def _cut(blocks: TextBlocks, words: list[str]) -> Iterator[Sentence]:
+    """Cut a text into sentences; every token belongs to some. The time of a scan is spent here: most
+    words say nothing, and are passed over at once.
     """
-    words = [*_TOKEN.findall(blocks.joined()), _BREAK]
+    words = [*words, _BREAK]
     block = begin = first = 0
-    places: TokenPlaces | None = None
     held: list[Held] = []
     for at, meaning in enumerate(map(_MEANINGS.__getitem__, words)):
         if meaning is None:
             continue
         stops = meaning is _STOP or meaning is _BLOCK_STOP
         if held and (stops or at - first >= MAX_SENTENCE_WORDS):
-            places = places or TokenPlaces(blocks, block)
             count = min(at - first, MAX_SENTENCE_WORDS)
-            yield Sentence(held, _concepts(held), places, first - begin, count)
+            yield Sentence(held, _concepts(held), blocks.places(block), first - begin, count)
             held = []
         if stops:
             first = at + 1
             if meaning is _BLOCK_STOP:
                 block += 1
                 begin = first
-                places = None
             continue
         if at - first >= MAX_SENTENCE_WORDS:
             first = at - (at - first) % MAX_SENTENCE_WORDS
@@ -357,10 +363,18 @@ def _cut(blocks: TextBlocks) -> Iterator[Sentence]:
         if concepts:
             held.append((concepts, at - first, at - first))
         if phrases and (likely := phrases.get(words[at + 1]) or phrases[""]):
-            for rest, concept in likely:
-                last = at + len(rest)
-                if last - first < MAX_SENTENCE_WORDS and words[at + 1 : last + 1] == rest:
-                    held.append((concept, at - first, last - first))
+            held += _standing(likely, words, at, first, first + MAX_SENTENCE_WORDS)
+
+
+def _standing(
+    likely: list[PhraseRow], words: list[str], at: int, first: int, stop: int
+) -> list[Held]:
+    """Give the phrases that do stand at a word, and end before `stop`; places count from `first`."""
+    return [
+        (concept, at - first, at + len(rest) - first)
+        for rest, concept in likely
+        if at + len(rest) < stop and words[at + 1 : at + 1 + len(rest)] == rest
+    ]
 
 
 def _concepts(held: list[Held]) -> frozenset[str]:
@@ -401,10 +415,8 @@ def _glossed(low: str, tongues: Texts) -> Iterator[Sentence]:
             if concepts:
                 held.append((concepts, at, at))
             following = words[at + 1] if at + 1 < len(words) else ""
-            for rest, concept in phrases.get(following) or phrases.get("", ()):
-                last = at + len(rest)
-                if words[at + 1 : last + 1] == rest:
-                    held.append((concept, at, last))
+            likely = phrases.get(following) or phrases.get("", [])
+            held += _standing(likely, words, at, 0, len(words))
         if denied:
             held = [
                 (tuple(filterfalse(_DENIABLE.__contains__, concepts)), at, last)
