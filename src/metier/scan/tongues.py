@@ -427,11 +427,12 @@ def _tongue_of(tokens: list[re.Match[str]], tongues: Texts, usual: str) -> str:
         return ""
     said = set(words)
     said.update(part for word in words if "'" in word for part in word.split("'"))
+    marked = "" if text.isascii() else text
     english = len(_ENGLISH & said)
     best = max(
         (name for name in tongues if name in _SIGNS),
         key=lambda name: (
-            len(_SIGNS[name] & said) + sum(mark in text for mark in _MARKS[name]),
+            len(_SIGNS[name] & said) + sum(map(marked.__contains__, _MARKS[name])),
             name == usual,
         ),
     )
