@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from metier.model import Digest, Harm, Texts
     from metier.ports import Analyzer, PassageReader
     from metier.scan.examine import Examined
-    from metier.scan.model import ScanRule, ScanTree
+    from metier.scan.model import ScanEntry, ScanRule, ScanTree
     from metier.scan.weigh import ReadPassage
 
 MAX_FINDINGS = 200
@@ -51,13 +51,8 @@ def scan(
     """
     examined = examine(tree, extra)
     table = {**RULES, **{rule.id: rule for analyzer in extra for rule in analyzer.rules}}
-    contents = {
-        piece.path: (piece.sha256 or hashlib.sha256(piece.data).digest()).hex() + piece.link
-        for piece in tree.pieces
-    }
-    found = dict(
-        zip(examined.seen, _findings(examined, examined.seen, table, contents), strict=True)
-    )
+    pieces = {piece.path: piece for piece in tree.pieces}
+    found = dict(zip(examined.seen, _findings(examined, examined.seen, table, pieces), strict=True))
     if without:
         found = {
             sighting: finding
@@ -70,7 +65,7 @@ def scan(
     passages: list[Finding] = []
     while weighed.passage is not None:
         minded = [_sight_passage(examined, weighed.passage)]
-        passages = list(_findings(examined, minded, table, contents))
+        passages = list(_findings(examined, minded, table, pieces))
         if passages[0].fingerprint not in without:
             break
         # whoever accepts a passage accepts no other
@@ -78,7 +73,7 @@ def scan(
         read = [one for one in read if one != weighed.passage]
         weighed = weigh(examined, table, read)
     findings = [
-        _borne_out(finding) if sighting in weighed.confirmed else finding
+        _borne_out(finding) if weighed.confirmed and sighting in weighed.confirmed else finding
         for sighting, finding in found.items()
     ] + passages
     findings.sort(
@@ -105,7 +100,7 @@ def _findings(
     examined: Examined,
     seen: Iterable[Sighting],
     table: Mapping[str, ScanRule],
-    contents: Mapping[str, str],
+    pieces: Mapping[str, ScanEntry],
 ) -> Iterator[Finding]:
     """Put what was seen into words."""
     originals = {file.path: file.original for file in examined.files}
@@ -115,7 +110,7 @@ def _findings(
         rule = table[one.rule]
         placed = one.path in lines and one.place != "tree"
         line, column = lines[one.path].place(one.start) if placed else (0, 0)
-        content = _exact_content(one, originals, contents)
+        content = _exact_content(one, originals, pieces)
         key = (one.rule, one.path, one.evidence, content)
         counts[key] += 1
         severity = rule.severity
@@ -137,17 +132,23 @@ def _findings(
         )
 
 
-def _exact_content(one: Sighting, originals: Mapping[str, str], contents: Mapping[str, str]) -> str:
+def _exact_content(
+    one: Sighting, originals: Mapping[str, str], pieces: Mapping[str, ScanEntry]
+) -> str:
     """Give what was found where the evidence does not say all of it: whoever accepts a finding
     accepts no other bytes.
     """
     if one.place == "tree" or one.path not in originals or one.start == one.end:
-        return contents.get(one.path, "")
+        return _whole_content(pieces[one.path]) if one.path in pieces else ""
     if one.rule in RULES_OF_KEYS:
         return originals[one.path][one.start : one.end]  # its evidence is masked
     if one.evidence and len(one.evidence) < MAX_EVIDENCE_CHARS >= one.end - one.start:
         return ""
     return originals[one.path][one.start : one.end]
+
+
+def _whole_content(piece: ScanEntry) -> str:
+    return (piece.sha256 or hashlib.sha256(piece.data).digest()).hex() + piece.link
 
 
 def fingerprint(rule: str, path: str, evidence: str, number: int, content: str = "") -> str:

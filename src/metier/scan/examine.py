@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 
 MAX_EVIDENCE_CHARS = 160
 """Characters of evidence that a finding shows."""
+MAX_PURPOSE_CHARS = 800
+"""Characters at the beginning of a SKILL.md that say what it is for."""
 QUIET_PLACES = word_set("example quote")
 """Places that show rather than tell: what stands there weighs less."""
 
@@ -55,6 +57,11 @@ _GUARDS = re.compile(
     r"prompt.injection|vulnerabilit(?:y|ies)|suspicious)\b|\bprompt.injection (?:defen[cs]e|guard|protection|detection)"
 )
 """How a skill says that it is there to find attacks."""
+_ATTACK_STEMS = (
+    "injection", "malicious", "attack", "threat", "malware", "jailbreak", "exfiltration",
+    "vulnerabilit", "suspicious",
+)  # fmt: skip
+"""Without one of them there is nothing to find."""
 _TELLING_BLOCKS = word_set("heading list table html prose quote")
 UNMOODED = word_set("html-comment alt link-title script data")
 """Places that a reader does not see: what is quoted or forbidden there is still meant for the
@@ -129,8 +136,7 @@ def examine(tree: ScanTree, extra: Sequence[Analyzer] = ()) -> Examined:
     seen = [_sight_in_tree(path, hit) for path, hit in whole_skill.find_in_folder(tree, kinds)]
     # what a SKILL.md says it is for: its frontmatter, or its beginning
     guards = any(
-        file.path.lower() == "skill.md"
-        and (_GUARDS.search(file.text.plain[:800]) or says_to_guard(file.text.plain[:800]))
+        file.path.lower() == "skill.md" and _says_to_guard(file.text.plain[:MAX_PURPOSE_CHARS])
         for file in files
     )
     keys: set[str] = set()
@@ -152,6 +158,12 @@ def examine(tree: ScanTree, extra: Sequence[Analyzer] = ()) -> Examined:
         guards=guards,
         keys=frozenset(keys),
     )
+
+
+def _says_to_guard(text: str) -> bool:
+    low = text.lower()
+    found = any(map(low.__contains__, _ATTACK_STEMS)) and _GUARDS.search(text) is not None
+    return found or says_to_guard(text)
 
 
 def _sight_keys(

@@ -206,7 +206,7 @@ _ELSEWHERE = "".join(_SCRIPTS.values())
 _LATIN = rf"[^\W\d{_ELSEWHERE}][^\W{_ELSEWHERE}]*+"
 # Groups, the first four as in `prose`: a word, an address, a path or dotted word, the end of a
 # sentence; then a run without spaces, and a comma.
-_TOKEN = re.compile(
+_TOKEN = (
     rf"({_LATIN}(?:['\-]{_LATIN}){{0,8}}+(?!://|\.[^\W\d])|{_RUNS})"
     rf"|(https?://[^\s)\]>\"'`{_ELSEWHERE}\u3000-\u303f]{{1,300}})"
     rf"|([~./$@]{{1,3}}{_LATIN}(?:['\-.]{_LATIN}){{0,8}}|{_LATIN}(?:['\-.]{_LATIN}){{0,8}})"
@@ -217,6 +217,8 @@ _TOKEN = re.compile(
 )
 _WORD, _URL, _PATH, _END, _RUN, _COMMA = 1, 2, 3, 4, 5, 6
 _JOINTS = re.compile(r"['\-]")
+_compiled = cache(re.compile)
+"""Compiles a slow pattern when the first text needs it."""
 
 
 class GlossPlace(NamedTuple):
@@ -282,6 +284,10 @@ class Lexicon:
                 meaning = () if gloss == DROP else tuple(gloss.split())
                 for form in forms:
                     self._add(self.fold(form), meaning)
+        sizes: dict[str, set[int]] = {}
+        for word in self.whole:
+            sizes.setdefault(word[0], set()).add(len(word))
+        self.sizes = {first: tuple(sorted(found, reverse=True)) for first, found in sizes.items()}
         for group in self.phrases.values():
             group.sort(key=lambda phrase: (-len(phrase.rest), phrase.rest))
 
@@ -293,8 +299,6 @@ class Lexicon:
             self.stems[first[:-1]] = gloss
         else:
             self.whole[first] = gloss
-            sizes = {*self.sizes.get(first[0], ()), len(first)}
-            self.sizes[first[0]] = tuple(sorted(sizes, reverse=True))
 
     def fold(self, word: str) -> str:
         """Spell a word as the lexicon does: without accents that writers leave out."""
@@ -365,9 +369,12 @@ def _without_clitics(word: str) -> Iterator[str]:
             yield word[size:]
 
 
-def tongues_in(low: str) -> tuple[str, ...]:
-    """Name the languages other than English that a lowered text is written in, at least in part."""
-    words = _ALL_SIGNS.intersection(low.split())
+def tongues_in(low: str, tokens: list[str] | None = None) -> tuple[str, ...]:
+    """Name the languages other than English that a lowered text is written in, at least in part.
+    Whoever has its tokens saves the time to split it: they are cut finer, so that among them no
+    sign is missing.
+    """
+    words = _ALL_SIGNS.intersection(low.split() if tokens is None else tokens)
     plain = low.isascii()
     found = [
         name
@@ -375,6 +382,8 @@ def tongues_in(low: str) -> tuple[str, ...]:
         if (met := len(signs & words)) >= MIN_SIGNS
         or (met and not plain and met + sum(mark in low for mark in _MARKS[name]) >= MIN_SIGNS)
     ]
+    if found and tokens is not None:
+        return tongues_in(low)
     rest = "" if plain else odd(low)
     if rest and _ANY_SCRIPT.search(rest):
         found += [name for name, script in _SCRIPT.items() if script.search(rest)]
@@ -385,7 +394,7 @@ def gloss(low: str, tongues: Texts, known: Container[str]) -> Iterator[GlossedSe
     """Cut a lowered text into sentences, each in English words; `known` are those that stay whole."""
     tokens: list[re.Match[str]] = []
     usual = _usual_tongue(low, tongues)
-    for match in _TOKEN.finditer(low):
+    for match in _compiled(_TOKEN).finditer(low):
         kind = match.lastindex
         if kind == _END or len(tokens) >= MAX_GLOSS_WORDS:
             if tokens:
@@ -418,11 +427,12 @@ def _tongue_of(tokens: list[re.Match[str]], tongues: Texts, usual: str) -> str:
         return ""
     said = set(words)
     said.update(part for word in words if "'" in word for part in word.split("'"))
+    marked = "" if text.isascii() else text
     english = len(_ENGLISH & said)
     best = max(
         (name for name in tongues if name in _SIGNS),
         key=lambda name: (
-            len(_SIGNS[name] & said) + sum(mark in text for mark in _MARKS[name]),
+            len(_SIGNS[name] & said) + sum(map(marked.__contains__, _MARKS[name])),
             name == usual,
         ),
     )
@@ -501,19 +511,16 @@ def _pieces(tokens: list[re.Match[str]], known: Container[str], words: Lexicon) 
             found += _run(text, start, words)
         elif kind in (_PATH, _COMMA):
             found.append(_WordPiece(text, start, end, kind, None, ()))
+        elif text.isalpha() or text in known or words.look_up(text)[0] is not None:
+            found.append(_WordPiece(text, start, end, kind, *words.look_up(text)))
         else:
-            for word, first, last in _split(text, start, known, words):
+            for word, first, last in _split(text, start):
                 found.append(_WordPiece(word, first, last, kind, *words.look_up(word)))
     return found
 
 
-def _split(
-    text: str, start: int, known: Container[str], words: Lexicon
-) -> Iterator[tuple[str, int, int]]:
-    """Cut a word at its hyphens and apostrophes, unless it is known as it stands."""
-    if text.isalpha() or text in known or words.look_up(text)[0] is not None:
-        yield text, start, start + len(text)
-        return
+def _split(text: str, start: int) -> Iterator[tuple[str, int, int]]:
+    """Cut a word at its hyphens and apostrophes."""
     done = 0
     for joint in [*_JOINTS.finditer(text), None]:
         end = joint.start() if joint else len(text)
@@ -599,5 +606,8 @@ def _is_form(piece: _WordPiece, pattern: str, words: Lexicon) -> bool:
     forms = words.forms(piece.word)
     if pattern[-1] == "*":
         stem = pattern[:-1]
-        return any(form.startswith(stem) for form in forms)
+        for form in forms:  # noqa: SIM110 - asked for every word that may go on with a phrase
+            if form.startswith(stem):
+                return True
+        return False
     return pattern in forms

@@ -64,6 +64,7 @@ _TURNS = (
     ("rot13", (b"rot13", b"rot-13", b"rot_13", b"codecs", b"n-za-m")),
     ("reversed", (b"[::-1]", b"revers", b"strrev", b"| rev", b"|rev", b"rev <<<")),
 )
+_SIGN_PATTERNS = {sign: re.compile(re.escape(sign)) for _, signs in _TURNS for sign in signs}
 _BY_NUMBER = (b"charcode", b"chr(", b"[char", b"codepoint")
 _WORDS = re.compile(
     r"\b(?:the|and|you|your|all|not|this|that|with|from|import|eval|exec|system|curl|wget|bash|https?|ignore|previous|instructions?"
@@ -75,6 +76,9 @@ _ROT13 = str.maketrans(
     "NOPQRSTUVWXYZABCDEFGHIJKLMnopqrstuvwxyzabcdefghijklm",
 )
 _CONTROLS = dict.fromkeys((*range(9), 11, *range(14, 32), *range(127, 160), 0xFFFD))
+_CONTROL_BYTES = bytes(code for code in _CONTROLS if code < 0x80)
+_MAX_CONTROL_SHARE = 0.05
+_SAMPLE_CHARS = 2048
 _PAYLOADS = frozenset(("executable", "archive", "bytecode", "document"))
 _PACKED = (b"\x1f\x8b", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda")
 _URLSAFE = str.maketrans("-_", "+/")
@@ -146,15 +150,21 @@ def _said(raw: str | bytes, most: int) -> tuple[str | None, str, int]:
     kind = magic_of(raw)
     if kind:
         return ("", f">{kind}", 0) if kind in _PAYLOADS else (None, "", 0)
-    return _said(raw.decode(wide(raw[:512]) or "utf-8", "replace"), most)
+    encoding = wide(raw[:512])
+    if not encoding and len(raw) <= min(_SAMPLE_CHARS, most):
+        # as most letters and digits that are no code at all; decoding those would cost more
+        controls = len(raw) - len(raw.translate(None, _CONTROL_BYTES))
+        if controls > len(raw) * _MAX_CONTROL_SHARE:
+            return None, "", 0
+    return _said(raw.decode(encoding or "utf-8", "replace"), most)
 
 
 def _reads(text: str) -> bool:
     """Tell text from noise: hardly a character in it that nobody writes."""
-    sample = text[:2048]
+    sample = text[:_SAMPLE_CHARS]
     return (
         len(sample) >= 4
-        and len(sample.translate(_CONTROLS)) >= len(sample) * 0.95
+        and len(sample.translate(_CONTROLS)) >= len(sample) * (1 - _MAX_CONTROL_SHARE)
         and any(map(str.isalpha, sample))
     )
 
@@ -252,7 +262,7 @@ def _near(low: bytes, signs: tuple[bytes, ...]) -> Iterator[tuple[int, int]]:
         found.start()
         for sign in signs
         if sign in low
-        for found in re.finditer(re.escape(sign), low)
+        for found in _SIGN_PATTERNS[sign].finditer(low)
     )
     begin = end = -1
     for place in places:

@@ -226,8 +226,6 @@ def _told_lines(plain: str, segment: MarkdownSegment) -> Iterator[CodeStretch]:
     """Find the commands among the lines of a block; how it is introduced is asked only if it has
     any.
     """
-    if not _signed(plain[segment.start : segment.end]):
-        return
     place = "html-comment" if segment.place == "html-comment" else "code"
     hints = None
     for line in _lines(plain, segment.start, segment.end, place, frozenset()):

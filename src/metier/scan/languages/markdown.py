@@ -87,6 +87,15 @@ _EXAMPLE = re.compile(
     r"|test cases?|fixtures?|refuse|reject|block(?:s|ed)?|forbidden|prohibited)\b|\bnot\b\W{0,4}$|[\u274c\u26d4\u2717\u2718\U0001f6ab]",
     re.IGNORECASE,
 )
+_WORD_OR_SIGN = re.compile(r"[^\W\d_]+|[\u274c\u26d4\u2717\u2718\U0001f6ab]")
+_EXAMPLE_WORDS = word_set(
+    "example examples sample samples e for bad unsafe vulnerable insecure avoid don dont do never "
+    "anti antipattern antipatterns wrong incorrect attack attacks attacker attackers malicious "
+    "exploit exploits payload payloads red dangerous suspicious detect detects detected detection "
+    "detecting test fixture fixtures refuse reject block blocks blocked forbidden prohibited not "
+    "\u274c \u26d4 \u2717 \u2718 \U0001f6ab"
+)
+"""One of them, or a part of it, stands in whatever that pattern finds."""
 _NOT = re.compile(r"\b(?:never|don'?t|do not|avoid|must not|refuse)\b", re.IGNORECASE)
 _AGAINST = re.compile(
     r"\b(?:never|don'?t|do not|avoid|must not|refuse to)[ \t]+(?:\w+[ \t]+){0,4}$", re.IGNORECASE
@@ -153,7 +162,9 @@ def context(text: str, segment: MarkdownSegment) -> frozenset[str]:
 @lru_cache(MAX_KNOWN_LINES)  # all that stands under a heading asks for it
 def _shows(line: str) -> bool:
     """Tell whether a line says that what follows is shown and not told."""
-    return _EXAMPLE.search(line) is not None or says_example(line)
+    said = _WORD_OR_SIGN.findall(line.lower())
+    shown = not _EXAMPLE_WORDS.isdisjoint(said) and _EXAMPLE.search(line) is not None
+    return shown or says_example(line)
 
 
 def _line_above(text: str, segment: MarkdownSegment) -> str:

@@ -195,7 +195,7 @@ def find_settings(code: str) -> list[RuleHit]:
         sent = _HANDS_ON.search(code, found.end(), found.end() + _HOOK_CHARS)
         if sent and not _only_here(sent[0] + code[sent.end() : sent.end() + 120]):
             hits.append(RuleHit("SC521", *sent.span()))
-    for found in islice(_SERVER.finditer(code), 10):
+    for found in islice(_SERVER.finditer(code), 10) if "mcp" in code.lower() else ():
         for url in islice(_URL.finditer(code, found.end(), found.end() + _SERVER_CHARS), 20):
             if shady(url[0]):
                 hits.append(RuleHit("SC522", *url.span(), url[0][:120]))

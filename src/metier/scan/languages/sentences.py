@@ -39,10 +39,12 @@ _TOKEN = re.compile(
     r"([^\W\d]\w*+(?:['\-][^\W\d]\w*+){0,8}+(?!://|\.[^\W\d])"
     r"|(?:https?|s?ftp|rsync|imaps?|wss?|ssh|tcp)://[^\s)\]>\"'`]{1,300}"
     r"|[~./$@]{1,3}[^\W\d]\w*(?:['\-.][^\W\d]\w*){0,8}|[^\W\d]\w*(?:['\-.][^\W\d]\w*){0,8}"
-    r"|[.!?:;](?=\s|$)|```|~~~)"
+    r"|[.!?:;](?=\s|$)|```|~~~|\x1e)"
     r"[ \t\n,()0-9\"*|=<>\-+#\[\]{}'&%^\\]*+"
 )
 _STOPS = word_set(". ! ? : ; ``` ~~~")
+_BREAK, _OTHER_BREAK = "\x1e", "\x1f"
+"""What is put between the blocks of a text: white space, and so in no other token."""
 _URL_SIGN, _URL_WORD = "://", "http-url"
 _PATH = 3
 """The kind of a path or dotted word, as `tongues` numbers them."""
@@ -61,20 +63,55 @@ Held = tuple[tuple[str, ...], int, int]
 """Concepts, and the numbers of the first and the last word of the sentence that stand for them."""
 
 
-class TokenPlaces:
-    """Where the tokens between two places of a text stand. Few sentences are asked for theirs, so
-    they are found when the first one is.
+class TextBlocks:
+    """The blocks of a text, which end where every sentence does. Where they stand is found when the
+    first one is asked for.
     """
 
-    def __init__(self, text: str, start: int, end: int) -> None:
-        """Remember the text and the two places."""
-        self._stretch = text, start, end
+    def __init__(self, text: str, spans: list[tuple[int, int]] | None = None) -> None:
+        """Remember the text, and which stretches of it are looked at if not all are."""
+        self.text = text
+        self._spans = spans
+        self._last: tuple[int, TokenPlaces] = -1, TokenPlaces(self, -1)
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """Give where each begins and ends."""
+        if self._spans is None:
+            ends = [*map(re.Match.span, _BLOCK_END.finditer(self.text)), (len(self.text), 0)]
+            starts = [0, *(after for _, after in ends)]
+            self._spans = [(start, end) for start, (end, _) in zip(starts, ends, strict=False)]
+        return self._spans
+
+    def places(self, number: int) -> TokenPlaces:
+        """Give where the tokens of one stand: the same for all its sentences."""
+        if self._last[0] != number:
+            self._last = number, TokenPlaces(self, number)
+        return self._last[1]
+
+    def joined(self) -> str:
+        """Give them in one text, apart by breaks."""
+        if self._spans is None:
+            return _BREAK.join(_BLOCK_END.split(self.text))
+        return _BREAK.join([self.text[start:end] for start, end in self._spans])
+
+
+class TokenPlaces:
+    """Where the tokens of one block stand. Few sentences are asked for theirs, so they are found
+    when the first one is.
+    """
+
+    def __init__(self, blocks: TextBlocks, number: int) -> None:
+        """Remember which block it is."""
+        self._block = blocks, number
         self._spans: list[tuple[int, int]] | None = None
 
     def span(self, number: int) -> tuple[int, int]:
         """Give the characters of a token."""
         if self._spans is None:
-            self._spans = [match.span(1) for match in _TOKEN.finditer(*self._stretch)]
+            blocks, block = self._block
+            found = _TOKEN.finditer(blocks.text, *blocks.spans[block])
+            self._spans = [match.span(1) for match in found]
         return self._spans[number]
 
 
@@ -143,7 +180,8 @@ def _inflected(stem: str) -> list[str]:
     return [stem, *forms.split()]
 
 
-Phrases = dict[str, dict[str, list[tuple[list[str], tuple[str, ...]]]]]
+PhraseRow = tuple[list[str], tuple[str, ...]]
+Phrases = dict[str, dict[str, list[PhraseRow]]]
 """By the first and the second word: all words but the first, and the concept, longest first. Those
 of one word stand below each second word, and below none."""
 
@@ -206,12 +244,12 @@ def _signs() -> dict[bytes, set[str]]:
 
 
 _SIGNS = _signs()
-TokenMeaning = tuple[tuple[str, ...], dict[str, list[tuple[list[str], tuple[str, ...]]]]]
+PhrasesBySecond = dict[str, list[PhraseRow]]
+TokenMeaning = tuple[tuple[str, ...], PhrasesBySecond]
 """The concepts of a token by itself, and the phrases that it may begin, by their second word."""
-TellingWord = tuple[int, TokenMeaning]
-"""The number of a word, and what it means."""
 _STOP: TokenMeaning = ((), {})
-"""The meaning of what ends a sentence."""
+_BLOCK_STOP: TokenMeaning = ((), {})
+"""The meanings of what ends a sentence, and of what ends a block."""
 
 
 def _meaning(word: str, parts: Texts = ()) -> TokenMeaning | None:
@@ -227,17 +265,23 @@ class _Meanings(dict[str, "TokenMeaning | None"]):
 
     def __missing__(self, token: str) -> TokenMeaning | None:
         meaning = None
-        if token[0] in "~./$@" or "." in token:
+        if _URL_SIGN in token:
+            meaning = self[_URL_WORD]
+        elif token[0] in "~./$@" or "." in token:
             meaning = _meaning(token, tuple(_parts(token)))
         if len(self) < MAX_KNOWN_TOKENS and len(token) <= MAX_KNOWN_TOKEN_CHARS:
             self[token] = meaning
         return meaning
 
 
+_KNOWN_MEANINGS = {word: _meaning(word) for word in _KNOWN}
 _MEANINGS = _Meanings(
-    {word: _meaning(word) for word in _KNOWN if word[0] not in ".~$@/" and "." not in word}
+    (word, meaning)
+    for word, meaning in _KNOWN_MEANINGS.items()
+    if word[0] not in ".~$@/" and "." not in word
 )
 _MEANINGS.update(dict.fromkeys(_STOPS, _STOP))
+_MEANINGS[_BREAK] = _BLOCK_STOP
 
 
 class WantedConcepts(NamedTuple):
@@ -253,24 +297,25 @@ def sentences(text: str, wanted: WantedConcepts | None = None) -> list[Sentence]
     """Cut a normalised text into sentences, each with the concepts in it; those without any are
     left out, and so may be those that cannot hold what is wanted.
     """
-    low = lowered(text)
-    tongues = tongues_in(low)
+    low = lowered(text).replace(_BREAK, _OTHER_BREAK)
+    blocks = TextBlocks(low)
+    words = None if wanted else _TOKEN.findall(blocks.joined())
+    tongues = tongues_in(low, words)
     if tongues:
         return list(_glossed(low, tongues))
-    found: list[Sentence] = []
-    alone: Sequence[frozenset[str]] = ()
     if wanted:
         likely = _likely_concepts(low)
         if not any(one <= likely for one in wanted.beside):
             alone = [one for one in wanted.alone if one <= likely]
-            if not alone:
-                return found
-    start = 0
-    for end, after in [*map(re.Match.span, _BLOCK_END.finditer(low)), (len(low), 0)]:
-        if not alone or _may_hold(low[start:end], alone):
-            found += _cut_block(low, start, end)
-        start = after
-    return found
+            spans = (
+                [span for span in blocks.spans if _may_hold(low[slice(*span)], alone)]
+                if alone
+                else []
+            )
+            if not spans:
+                return []
+            blocks = TextBlocks(low, spans)
+    return list(_cut(blocks, words or _TOKEN.findall(blocks.joined())))
 
 
 def _may_hold(low: str, wanted: Sequence[frozenset[str]]) -> bool:
@@ -291,57 +336,64 @@ def _likely_concepts(low: str) -> set[str]:
     return found
 
 
-def _cut_block(low: str, start: int, end: int) -> Iterator[Sentence]:
-    """Cut what stands between two places, in which every token belongs to some sentence."""
-    words = _TOKEN.findall(low, start, end)
-    if low.find(_URL_SIGN, start, end) >= 0:
-        words = [_URL_WORD if _URL_SIGN in word else word for word in words]
-    places = None
-    for first, stop, telling in _runs(words):
-        if held := _held(words, first, stop, telling):
-            places = places or TokenPlaces(low, start, end)
-            yield Sentence(held, _concepts(held), places, first, stop - first)
-
-
-def _runs(words: list[str]) -> Iterator[tuple[int, int, list[TellingWord]]]:
-    """Give the first word of each sentence that may tell something, the one after its last, and
-    those that tell. The time of a scan is spent here: the loop sees no word that says nothing.
+def _cut(blocks: TextBlocks, words: list[str]) -> Iterator[Sentence]:
+    """Cut a text into sentences; every token belongs to some. The time of a scan is spent here: most
+    words say nothing, and are passed over at once.
     """
-    first = 0
-    telling: list[TellingWord] = []
+    words = [*words, _BREAK]
+    block = begin = first = 0
+    held: list[Held] = []
     for at, meaning in enumerate(map(_MEANINGS.__getitem__, words)):
         if meaning is None:
             continue
-        if telling and (meaning is _STOP or at - first >= MAX_SENTENCE_WORDS):
-            yield first, min(at, first + MAX_SENTENCE_WORDS), telling
-            telling = []
-        if meaning is _STOP:
+        stops = meaning is _STOP or meaning is _BLOCK_STOP
+        if held and (stops or at - first >= MAX_SENTENCE_WORDS):
+            count = min(at - first, MAX_SENTENCE_WORDS)
+            yield Sentence(held, _concepts(held), blocks.places(block), first - begin, count)
+            held = []
+        if stops:
             first = at + 1
+            if meaning is _BLOCK_STOP:
+                block += 1
+                begin = first
             continue
         if at - first >= MAX_SENTENCE_WORDS:
             first = at - (at - first) % MAX_SENTENCE_WORDS
-        telling.append((at, meaning))
-    if telling:
-        yield first, min(len(words), first + MAX_SENTENCE_WORDS), telling
-
-
-def _held(words: list[str], first: int, stop: int, telling: list[TellingWord]) -> list[Held]:
-    """Look up the words that may tell something, alone and with those that follow them."""
-    found: list[Held] = []
-    for at, (concepts, phrases) in telling:
+        concepts, phrases = meaning
         if concepts:
-            found.append((concepts, at - first, at - first))
-        if phrases:
-            following = words[at + 1] if at + 1 < stop else ""
-            for rest, concept in phrases.get(following) or phrases[""]:
-                last = at + len(rest)
-                if last < stop and words[at + 1 : last + 1] == rest:
-                    found.append((concept, at - first, last - first))
-    return found
+            held.append((concepts, at - first, at - first))
+        if phrases and (likely := phrases.get(words[at + 1]) or phrases[""]):
+            held += _standing(likely, words, at, first, first + MAX_SENTENCE_WORDS)
+
+
+def _standing(
+    likely: list[PhraseRow], words: list[str], at: int, first: int, stop: int
+) -> list[Held]:
+    """Give the phrases that do stand at a word, and end before `stop`; places count from `first`."""
+    return [
+        (concept, at - first, at + len(rest) - first)
+        for rest, concept in likely
+        if at + len(rest) < stop and words[at + 1 : at + 1 + len(rest)] == rest
+    ]
 
 
 def _concepts(held: list[Held]) -> frozenset[str]:
+    if len(held) == 1:
+        return _CONCEPTS[held[0][0]]
     return frozenset().union(*[one[0] for one in held])
+
+
+class _ConceptSets(dict["tuple[str, ...]", "frozenset[str]"]):
+    """The concepts of a word as a set: many sentences hold no others."""
+
+    def __missing__(self, concepts: tuple[str, ...]) -> frozenset[str]:
+        found = frozenset(concepts)
+        if len(self) < MAX_KNOWN_TOKENS:
+            self[concepts] = found
+        return found
+
+
+_CONCEPTS = _ConceptSets()
 
 
 def _glossed(low: str, tongues: Texts) -> Iterator[Sentence]:
@@ -352,10 +404,19 @@ def _glossed(low: str, tongues: Texts) -> Iterator[Sentence]:
             (at, meaning)
             for at, word in enumerate(words)
             if word  # one that a sentence negates may be blanked out
-            if (is_path := places[at].lastindex == _PATH) or word in _KNOWN
-            if (meaning := _MEANINGS[word] if is_path else _meaning(word))
+            if (
+                meaning := _MEANINGS[word]
+                if places[at].lastindex == _PATH
+                else _KNOWN_MEANINGS.get(word)
+            )
         ]
-        held = _held(words, 0, len(words), telling)
+        held: list[Held] = []
+        for at, (concepts, phrases) in telling:
+            if concepts:
+                held.append((concepts, at, at))
+            following = words[at + 1] if at + 1 < len(words) else ""
+            likely = phrases.get(following) or phrases.get("", [])
+            held += _standing(likely, words, at, 0, len(words))
         if denied:
             held = [
                 (tuple(filterfalse(_DENIABLE.__contains__, concepts)), at, last)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.scan.model import MAX_HITS_PER_RULE, RuleHit, word_set
@@ -46,7 +47,7 @@ class LexStyle(NamedTuple):
     """How one language family writes comments and strings."""
 
     name: str
-    pattern: re.Pattern[str]
+    pattern: str
     joiners: frozenset[str]
     escape: str = "\\"
     regexes: bool = False
@@ -70,11 +71,13 @@ _REGEX = re.compile(r"/(?![*/])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*+\])++/[a-z
 _HEREDOC = re.compile(r"<<<?[~-]?([\"'`]?)([A-Za-z_]\w{0,40})\1(?=[\s;,.)]|$)")
 
 
-def _pattern(
-    comment: str, string: str, command: str = r"(?!)", word: str = _WORD
-) -> re.Pattern[str]:
+def _pattern(comment: str, string: str, command: str = r"(?!)", word: str = _WORD) -> str:
     literals = rf"(?P<comment>{comment})|(?P<command>{command})|(?P<string>{string})"
-    return re.compile(rf"\s*+(?:{literals}|(?P<word>{word})|(?P<punct>{_PUNCT}))")
+    return rf"\s*+(?:{literals}|(?P<word>{word})|(?P<punct>{_PUNCT}))"
+
+
+_compiled = cache(re.compile)
+"""Compiles a pattern when the first text needs it: few texts have code, and that in few languages."""
 
 
 _PLUS = frozenset({"+"})
@@ -158,7 +161,7 @@ def lex(code: str, style: LexStyle) -> list[Token]:
     """
     tokens: list[Token] = []
     missing: set[str] = set()
-    match = style.pattern.match
+    match = _compiled(style.pattern).match
     at = 0
     size = len(code)
     while at < size and len(tokens) < MAX_TOKENS:
@@ -410,7 +413,7 @@ class TokenPattern(NamedTuple):
 
     rule: str
     need: Texts
-    regex: re.Pattern[str]
+    regex: str
     code: bool = True
     """Whether the match must begin in code; otherwise it may begin inside a string."""
     then: str = ""
@@ -435,7 +438,7 @@ def pattern(
     rule: str, need: str, regex: str, *, code: bool = True, then: str = "", gap: int = 800
 ) -> TokenPattern:
     """Return one row of a pattern table; `need` holds words apart by blanks."""
-    return TokenPattern(rule, tuple(need.split()), re.compile(regex), code, then, gap)
+    return TokenPattern(rule, tuple(need.split()), regex, code, then, gap)
 
 
 def view_of(source: str, tokens: list[Token]) -> TokenView:
@@ -465,10 +468,10 @@ def match(seen: TokenView, patterns: Iterable[TokenPattern]) -> list[RuleHit]:
     if not seen.tokens:
         return found
     for row in patterns:
-        if row.need and not any(word in seen.text for word in row.need):
+        if row.need and not any(map(seen.text.__contains__, row.need)):
             continue
         before = len(found)
-        for place in row.regex.finditer(seen.text):
+        for place in _compiled(row.regex).finditer(seen.text):
             if len(found) - before >= MAX_HITS_PER_RULE:
                 break
             first = seen.token(place.start())

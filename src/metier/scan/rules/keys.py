@@ -396,7 +396,17 @@ FORMS = (
         r"://[A-Za-z0-9_.%~-]{0,64}:(?P<random>[^\s/@:\"'`<>]{6,128})@(?P<host>[A-Za-z0-9.-]{1,200})", "SC642", _check_address),
 )  # fmt: skip
 _HINTS_APART = tuple((hint, form) for form in FORMS for hint in form.hints if form.apart)
-_HINTS_WITHIN = tuple((hint, form) for form in FORMS for hint in form.hints if not form.apart)
+_HINTS_WITHIN = tuple(
+    (hint, form) for form in FORMS for hint in form.hints if not (form.apart or form.begins)
+)
+_HINTS_FIRST: dict[bytes, list[tuple[str, _KeyForm]]] = {}
+"""Those that begin a key, by the two letters that they begin with."""
+for _form_of_hint in FORMS:
+    for _hint in _form_of_hint.hints if _form_of_hint.begins else ():
+        _HINTS_FIRST.setdefault(_hint[:2].encode(), []).append((_hint, _form_of_hint))
+_KEY_LETTERS = bytes(
+    code if chr(code).isalnum() or chr(code) in "_/+-" else 32 for code in range(128)
+).ljust(256)
 
 
 def find_keys(text: str) -> list[KeyHit]:
@@ -404,6 +414,7 @@ def find_keys(text: str) -> list[KeyHit]:
     # a key is a long word, and few words are: looking among them alone takes a tenth of the time
     words = " ".join([word for word in text.split() if len(word) >= MIN_WORD_CHARS])
     hinted = [one for one in _HINTS_WITHIN if one[0] in words]
+    hinted += (one for one in _begun(words) if one[0] in words)
     hinted += (one for one in _HINTS_APART if one[0] in text)
     found = [hit for hint, form in hinted for hit in _find(form, hint, text)]
     found.sort(key=lambda hit: (hit.start, -hit.end))
@@ -412,6 +423,17 @@ def find_keys(text: str) -> list[KeyHit]:
         if not kept or hit.start >= kept[-1].end:
             kept.append(hit)
     return kept[:MAX_KEYS]
+
+
+def _begun(words: str) -> Iterator[tuple[str, _KeyForm]]:
+    """Give the forms whose keys may begin within some words, by the first two letters of what
+    stands alone there, or behind an escape.
+    """
+    alone = words.encode("ascii", "replace").translate(_KEY_LETTERS).split()
+    firsts = {one[:2] for one in alone}
+    firsts.update(one[1:3] for one in alone if one[:1] in b"nrt")
+    for first in _HINTS_FIRST.keys() & firsts:
+        yield from _HINTS_FIRST[first]
 
 
 def _find(form: _KeyForm, hint: str, text: str) -> Iterator[KeyHit]:

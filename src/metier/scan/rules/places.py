@@ -270,6 +270,25 @@ _TABLES = {
     "memory": MEMORY,
     "work": WORK,
 }
+_LETTERS_AND_DIGITS = bytes(code if chr(code).isalnum() else 32 for code in range(128)).ljust(256)
+
+
+def _signed(table: tuple[tuple[str, str], ...]) -> dict[bytes, list[tuple[int, str, str]]]:
+    """Give the rows of a table, numbered, below the longest word of each fragment: a fragment
+    stands by itself where it is found, so where that word is missing, so is the fragment.
+    """
+    signed: dict[bytes, list[tuple[int, str, str]]] = {}
+    for number, (fragment, what) in enumerate(table):
+        signed.setdefault(max(_words(fragment), key=len), []).append((number, fragment, what))
+    return signed
+
+
+def _words(text: str) -> list[bytes]:
+    """Give the runs of letters and digits in a text, roughly: of other alphabets, none."""
+    return text.encode("ascii", "replace").translate(_LETTERS_AND_DIGITS).split()
+
+
+_SIGNS = {kind: _signed(table) for kind, table in _TABLES.items()}
 
 
 def plain(text: str) -> str:
@@ -290,8 +309,10 @@ def find_places(kind: str, text: str, limit: int = 20) -> list[PlaceMention]:
     """
     low = plain(text)
     found: list[PlaceMention] = []
+    signs = _SIGNS[kind]
+    rows = [row for sign in signs.keys() & _words(low) for row in signs[sign]]
     # a plain search per fragment is 30 times faster than one alternation with look-behinds
-    for fragment, what in [row for row in _TABLES[kind] if row[0] in low]:
+    for _, fragment, what in sorted(rows):
         at = low.find(fragment)
         while at >= 0 and len(found) < limit * 4:
             end = at + len(fragment)

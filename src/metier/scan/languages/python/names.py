@@ -376,7 +376,7 @@ WATCHER_WORDS = _words(
 
 def has_word(low: str, words: Texts) -> bool:
     """Tell whether one of the words stands in a text of small letters."""
-    return any(word in low for word in words)
+    return any(map(low.__contains__, words))
 
 
 def kinds_in(low: str) -> tuple[TextKind, ...]:

@@ -415,18 +415,14 @@ class ShellCall(NamedTuple):
             if arg in names:
                 found += self.words[place + 1 : place + 2]
             elif arg[:1] == "-":
-                for name in names:
+                last = 2 < len(arg) <= _TOGETHER and arg[1:].isalpha() and f"-{arg[-1]}"
+                for name in names if last in names or arg.startswith(names) else ():
                     joined = arg.startswith(name)
                     if joined and arg.startswith("=", len(name)):
                         found.append(self.words[place]._replace(text=arg[len(name) + 1 :]))
                     elif joined and len(name) == 2 and len(arg) > 2:
                         found.append(self.words[place]._replace(text=arg[2:]))
-                    elif (
-                        len(name) == 2
-                        and name[1] == arg[-1]
-                        and 2 < len(arg) <= _TOGETHER
-                        and arg[1:].isalpha()
-                    ):
+                    elif name == last:
                         found += self.words[place + 1 : place + 2]
         return found
 

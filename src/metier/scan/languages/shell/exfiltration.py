@@ -463,7 +463,8 @@ def _bodies(call: ShellCall) -> list[ShellWord]:
             ):
                 kept.append(word)
             skip = header
-        return [word for word in kept if word not in call.option("-u", "--user", "-b", "-A")]
+        aside = call.option("-u", "--user", "-b", "-A")
+        return [word for word in kept if word not in aside]
     if call.name == "openssl" and not call.has("s_client"):
         return []
     aside = call.option("-i", "-F", "-o")
