@@ -143,11 +143,13 @@ def apply(
     Whatever is replaced is a revision first. `frozen` leaves the lock as it is. What belongs to a plugin is never touched, whoever asks.
     """
     check_not_owned(context, place, (move.name for move in moves))
-    moves = moves if frozen else _vouched(context, kept, moves)
+    locked = {pin.name: pin for pin in kept.lock.pins}
+    moves = moves if frozen else _vouched(context, locked, moves)
     state = kept.state
     now = decisions_file.now()
+    store = store_of(context)
     for move in moves:
-        state = _with_replaced(store_of(context), place, state, move, now)
+        state = _with_replaced(store, place, state, move, now)
         if move.pin is not None:
             pin = move.pin
             state = with_revision(
@@ -164,7 +166,10 @@ def apply(
             )
     gone = {move.name for move in moves}
     pins = [pin for pin in kept.lock.pins if pin.name not in gone] + [
-        _with_requires(store_of(context), move.pin) for move in moves if move.pin is not None
+        # what the lock has already was read when it was written there
+        move.pin if move.pin == locked.get(move.name) else _with_requires(store, move.pin)
+        for move in moves
+        if move.pin is not None
     ]
     lock = lock_bytes(Lock(tuple(sorted(pins, key=lambda pin: (pin.name, pin.key)))))
     home = home_of(context)
@@ -210,10 +215,12 @@ def _with_requires(store: Store, pin: Pin) -> Pin:
     return pin._replace(requires=tuple(sorted({one.name for one in found})))
 
 
-def _vouched(context: Context, kept: LockFiles, moves: Sequence[PinChange]) -> list[PinChange]:
+def _vouched(
+    context: Context, locked: Mapping[str, Pin], moves: Sequence[PinChange]
+) -> list[PinChange]:
     """Put the signatures of skills into their pins."""
     return [
-        move._replace(pin=with_vouch(context, move.pin, kept.lock.named(move.name)))
+        move._replace(pin=with_vouch(context, move.pin, locked.get(move.name)))
         if move.pin is not None
         else move
         for move in moves

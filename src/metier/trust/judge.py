@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from metier.scan.service import LibraryScanner
     from metier.scan.waive import ScanTerms
     from metier.trust.decide import Decision
-    from metier.trust.decision_records import Decisions
+    from metier.trust.decision_records import DecisionIndex
 
 REACHABLE_STATES = frozenset({"visible", "shadowed"})
 """What a model may be told of, or may name by its path."""
@@ -39,6 +39,7 @@ BATCH_PER_CORE = 32
 MAX_KNOWN_BATCH = 4_096
 """Skills whose verdicts are looked up before what was learnt is kept."""
 NOTHING_LAID: Mapping[str, str] = {}
+NOTHING_SEEN = disk.TreeLook([], [], {}, {})
 
 
 def judge_listed(
@@ -282,12 +283,13 @@ def judge_cards(
     """
     from metier.errors import MetierError
     from metier.scan.waive import read_terms
+    from metier.trust.decision_records import DecisionIndex
     from metier.trust.io import decisions_file
 
     terms_name = _terms(context)
     judge = service.LibraryScanner(context)
     terms = read_terms(context, judge.ruleset, None, None)
-    state = decisions_file.read_decisions(context.data)
+    index = DecisionIndex(decisions_file.read_decisions(context.data).rows)
     rows: dict[str, list[tuple[LookedAt, Judged | None]]] = {}
     ready: dict[str, PlainVerdict] = {}
     news = False
@@ -298,17 +300,19 @@ def judge_cards(
     def decide(one: LookedAt) -> None:
         try:
             known = ready.get(one.card.path)
-            judged = _judge_one(context, judge, terms, state, one, known)
+            judged = _judge_one(context, judge, terms, index, one, known)
         except (MetierError, OSError, ValueError):  # gone, or not to be read
             judged = None
         rows.setdefault(one.card.root, []).append((one, judged))
 
     try:
-        looked = [_look(card) for card in cards]
-        for one in looked:
-            known = judge.scanner.known(laid.get(one.card.path), one.target)
+        looked = []
+        for card in cards:
+            target = service.target_of(card.path, card.name)
+            known = judge.scanner.known(laid[card.path], target) if card.path in laid else None
             if known is not None:
-                ready[one.card.path] = known
+                ready[card.path] = known
+            looked.append(_look(card) if known is None else _glance(card))
         apart = [(one.target, one.grown) for one in looked if one.card.path not in ready]
         try:
             service.scan_apart(judge, apart, tell, ready)
@@ -327,6 +331,27 @@ def judge_cards(
                 below = _terms_below(context, root, terms_name)
                 news = _remember(context, root, below, found, judge.started, laid) or news
     return news
+
+
+def _glance(card: Card) -> LookedAt:
+    """Look at no more of what was just laid than where its own file is: nobody takes its verdict for
+    more than something to show.
+    """
+    file = f"{card.path}/SKILL.md"
+    file_key = disk.key_of(file)
+    if card.kind != "skill-md" or file_key is None:
+        return _look(card)
+    target = service.target_of(card.path, card.name)
+    return LookedAt(
+        card,
+        target,
+        NOTHING_SEEN,
+        file=file,
+        file_key=file_key,
+        folder_key=disk.key_of(card.path) or NO_KEY,
+        paths=[],
+        keys=b"",
+    )
 
 
 def _look(card: Card) -> LookedAt:
@@ -374,7 +399,7 @@ def _judge_one(
     context: Context,
     judge: LibraryScanner,
     terms: ScanTerms,
-    state: Decisions,
+    index: DecisionIndex,
     one: LookedAt,
     ready: PlainVerdict | None,
 ) -> Judged | None:
@@ -389,7 +414,7 @@ def _judge_one(
     plain = ready or judge.scanner.scan_tree(one.target, one.grown)
     scanned = terms.apply(plain, judge.rescan)
     facts = origin_facts(context, one.card, scanned.digest)
-    edited_from, changed = edits_of(context, one.card, state, scanned)
+    edited_from, changed = edits_of(context, one.card, index, scanned)
     return Judged(
         file=one.file,
         key=one.file_key,
@@ -487,7 +512,7 @@ def weigh_listed(context: Context, said: Said) -> Said:
             )
         else:  # whether an edit can do more is found out before a model gets it
             verdict = None
-            installed = state.installed_at(entry.name, entry.path, entry.real or entry.path)
+            installed = index.installed_at(entry.name, entry.path, entry.real or entry.path)
             facts = OriginFacts(edited_from=installed)
         skill = SkillAt(root, root.scope, entry.name, entry.path, digest)
         approvals = index.about(entry.name, entry.path, digest, entry.real)
