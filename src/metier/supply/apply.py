@@ -145,32 +145,11 @@ def apply(
     check_not_owned(context, place, (move.name for move in moves))
     locked = {pin.name: pin for pin in kept.lock.pins}
     moves = moves if frozen else _vouched(context, locked, moves)
-    state = kept.state
-    now = decisions_file.now()
     store = store_of(context)
-    for move in moves:
-        state = _with_replaced(store, place, state, move, now)
-        if move.pin is not None:
-            pin = move.pin
-            state = with_revision(
-                state,
-                Revision(
-                    name=move.name,
-                    number=0,
-                    digest=pin.digest,
-                    base=pin.base,
-                    commit=pin.commit,
-                    at=now,
-                    what=move.what,
-                ),
-            )
+    state = _with_revisions(store, place, kept.state, moves)
     gone = {move.name for move in moves}
-    pins = [pin for pin in kept.lock.pins if pin.name not in gone] + [
-        # what the lock has already was read when it was written there
-        move.pin if move.pin == locked.get(move.name) else _with_requires(store, move.pin)
-        for move in moves
-        if move.pin is not None
-    ]
+    pins = [pin for pin in kept.lock.pins if pin.name not in gone]
+    pins += [_pinned(store, move.pin, locked) for move in moves if move.pin is not None]
     lock = lock_bytes(Lock(tuple(sorted(pins, key=lambda pin: (pin.name, pin.key)))))
     home = home_of(context)
     files = [
@@ -197,6 +176,33 @@ def apply(
     _tell_verdicts(context, moves)
     context.catalogue.refresh()
     return saved
+
+
+def _with_revisions(
+    store: Store, place: InstallPlace, state: SupplyState, moves: Iterable[PinChange]
+) -> SupplyState:
+    """Make what moves replace, and what they put in place, revisions."""
+    now = decisions_file.now()
+    for move in moves:
+        state = _with_replaced(store, place, state, move, now)
+        if move.pin is not None:
+            pin = move.pin
+            made = Revision(
+                name=move.name,
+                number=0,
+                digest=pin.digest,
+                base=pin.base,
+                commit=pin.commit,
+                at=now,
+                what=move.what,
+            )
+            state = with_revision(state, made)
+    return state
+
+
+def _pinned(store: Store, pin: Pin, locked: Mapping[str, Pin]) -> Pin:
+    """Give a pin with what it needs, which was found out already of one that the lock has."""
+    return pin if pin == locked.get(pin.name) else _with_requires(store, pin)
 
 
 def _with_requires(store: Store, pin: Pin) -> Pin:

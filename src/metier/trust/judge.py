@@ -12,7 +12,7 @@ from metier.catalogue.judged import JudgedRoot, pack_rows
 from metier.discover.io import disk
 from metier.fast import TYPE_CHECKING, NamedTuple
 from metier.model import KEY_BYTES, NO_KEY, Digest, Judged, Verdict
-from metier.scan import service
+from metier.scan.known_rules import ruleset_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -218,7 +218,7 @@ def _terms(context: Context) -> str:
     """Name all that verdicts and origins rest on, beside the files: rules, waivers, baseline, keys."""
     from metier import pipeline
 
-    parts: list[object] = [service.ruleset_of(context)]
+    parts: list[object] = [ruleset_of(context)]
     analyzers = context.scan_analyzers()
     if analyzers:
         from metier.scan.custom_rules import digest_of
@@ -282,6 +282,7 @@ def judge_cards(
     model gets it.
     """
     from metier.errors import MetierError
+    from metier.scan import service
     from metier.scan.waive import read_terms
     from metier.trust.decision_records import DecisionIndex
     from metier.trust.io import decisions_file
@@ -306,13 +307,7 @@ def judge_cards(
         rows.setdefault(one.card.root, []).append((one, judged))
 
     try:
-        looked = []
-        for card in cards:
-            target = service.target_of(card.path, card.name)
-            known = judge.scanner.known(laid[card.path], target) if card.path in laid else None
-            if known is not None:
-                ready[card.path] = known
-            looked.append(_look(card) if known is None else _glance(card))
+        looked = [_look_once(judge, card, laid, ready) for card in cards]
         apart = [(one.target, one.grown) for one in looked if one.card.path not in ready]
         try:
             service.scan_apart(judge, apart, tell, ready)
@@ -333,15 +328,28 @@ def judge_cards(
     return news
 
 
-def _glance(card: Card) -> LookedAt:
+def _look_once(
+    judge: LibraryScanner, card: Card, laid: Mapping[str, str], ready: dict[str, PlainVerdict]
+) -> LookedAt:
+    """Look at a skill; the verdict on what was just laid there is `ready` then, where one is kept."""
+    from metier.scan.service import target_of
+
+    target = target_of(card.path, card.name)
+    known = judge.scanner.known(laid[card.path], target) if card.path in laid else None
+    if known is None:
+        return _look(card, target)
+    ready[card.path] = known
+    return _glance(card, target)
+
+
+def _glance(card: Card, target: ScanTarget) -> LookedAt:
     """Look at no more of what was just laid than where its own file is: nobody takes its verdict for
     more than something to show.
     """
     file = f"{card.path}/SKILL.md"
     file_key = disk.key_of(file)
     if card.kind != "skill-md" or file_key is None:
-        return _look(card)
-    target = service.target_of(card.path, card.name)
+        return _look(card, target)
     return LookedAt(
         card,
         target,
@@ -354,8 +362,7 @@ def _glance(card: Card) -> LookedAt:
     )
 
 
-def _look(card: Card) -> LookedAt:
-    target = service.target_of(card.path, card.name)
+def _look(card: Card, target: ScanTarget) -> LookedAt:
     grown = disk.look_at_tree(target.folder, target.only)
     if target.only:
         from metier.trust.assess import MANIFEST_FILE
