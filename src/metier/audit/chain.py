@@ -96,7 +96,7 @@ class LineBatch(NamedTuple):
 
     name: str
     data: bytes
-    count: int
+    events: int
     link: ChainLink
     """The last of them."""
 
@@ -137,7 +137,7 @@ def batches_for(
         raw, link = canonical(record) + b"\n", link_of(record)
         last = batches[-1] if batches else None
         if last and last.name == newest and len(last.data) + len(raw) <= MAX_BATCH_BYTES:
-            batches[-1] = LineBatch(newest, last.data + raw, last.count + 1, link)
+            batches[-1] = LineBatch(newest, last.data + raw, last.events + 1, link)
         else:
             batches.append(LineBatch(newest, raw, 1, link))
     return batches

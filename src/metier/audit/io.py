@@ -198,9 +198,9 @@ class AuditLog:
         elif at.newline:
             _write(f"{self.folder}/{newest}", b"\n")
         batches = chain.batches_for(events, at.link, key, newest)
-        if batches[0].count > 1:
-            self._write_head(at.link, key, batches[0].count)
-        counts = [*(batch.count for batch in batches[1:]), 1]
+        if batches[0].events > 1:
+            self._write_head(at.link, key, batches[0].events)
+        counts = [*(batch.events for batch in batches[1:]), 1]
         for batch, ahead in zip(batches, counts, strict=True):
             # Half a line of an earlier day stays without its end: the next file begins a line of
             # its own anyway.
