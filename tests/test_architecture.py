@@ -37,7 +37,7 @@ LATER_PARTS = {
     "registries": 8,
     "dependencies": 6,
     "policy": 10,
-    "supply": 2,
+    "supply": 3,
     "observe": 32,
     "hub": 72,
 }

@@ -8,6 +8,9 @@ import sys
 
 def main() -> None:
     """Run the command line and end with its exit code."""
+    from metier.fast import collect_rarely
+
+    collect_rarely()
     from metier.cli.main import main as run
 
     code = run()

@@ -14,7 +14,7 @@ from metier.cli.commands import doctor
 from metier.errors import ConfigError, StoreError
 from metier.find.io import embedding_model
 from metier.find.io.embedding_model import OnnxReader, why_unavailable
-from metier.scan.service import ruleset_of
+from metier.scan.known_rules import ruleset_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

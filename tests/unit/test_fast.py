@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from metier.fast import CollectorOff
+from metier.fast import VALUES_BETWEEN_COLLECTIONS, CollectorOff, collect_rarely
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,6 +29,17 @@ def test_it_rests_inside_and_works_again_outside() -> None:
         after = gc.isenabled()
 
     assert (False, False, False, True) == (inside, deeper, after, gc.isenabled())
+
+
+def test_a_command_looks_for_garbage_rarely_and_still_does() -> None:
+    before = gc.get_threshold()
+
+    collect_rarely()
+    rarely = gc.get_threshold()
+    gc.set_threshold(*before)
+
+    assert (VALUES_BETWEEN_COLLECTIONS, *before[1:]) == rarely
+    assert gc.isenabled()
 
 
 def test_one_that_was_off_stays_off() -> None:

@@ -14,9 +14,10 @@ away. Against that only a copy elsewhere helps: note the head's hash outside, an
 does not contain it is not the same log.
 
 A process may be stopped at any moment. A line is written first and its head after it, so one whole
-line beyond the head is no fault as long as it is keyed. Half a line at the end stays where it is;
-the next event is preceded by a `log.torn` event with the length and hash of those bytes, which is
-what makes them no fault. Where the log was cut, new events follow from the head, not from the last
+line beyond the head is no fault as long as it is keyed. Where many events come at once, the head
+says before them how many, and so many lines beyond it are no fault: they are written in one go.
+Half a line at the end stays where it is; the next event is preceded by a `log.torn` event with the
+length and hash of those bytes, which is what makes them no fault. Where the log was cut, new events follow from the head, not from the last
 line left, so the gap stays to be seen; where the head itself is missing or wrong, a `log.unsealed`
 event says so, and the log is not good from there on.
 """
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 SCHEMA = 1
 MAX_LINE_BYTES = 65_536
 """No line is longer; what is longer is not a line of ours."""
+MAX_BATCH_BYTES = 2 * MAX_LINE_BYTES
+"""No more lines are written in one go."""
 MAX_DETAIL_BYTES = 32_768
 MAX_WORD_CHARACTERS = 256
 TORN = "log.torn"
@@ -84,6 +87,18 @@ class LogHead(NamedTuple):
 
     link: ChainLink
     seal: Seal
+    ahead: int = 1
+    """How many events may lie beyond it: those that a stopped process was writing."""
+
+
+class LineBatch(NamedTuple):
+    """Lines that are written to one file in one go."""
+
+    name: str
+    data: bytes
+    events: int
+    link: ChainLink
+    """The last of them."""
 
 
 class ResumePoint(NamedTuple):
@@ -105,6 +120,30 @@ def canonical(value: object) -> bytes:
 
 def line_for(event: AuditEvent, previous: ChainLink, key: bytes | None = None) -> bytes:
     """Give the line for an event that follows from `previous`, with secrets taken out."""
+    return canonical(_record_for(event, previous, key)) + b"\n"
+
+
+def batches_for(
+    events: Iterable[AuditEvent], previous: ChainLink, key: bytes | None, newest: str
+) -> list[LineBatch]:
+    """Give the lines for events that follow from `previous`, in batches: each is for one file, the
+    `newest` there is or a later one.
+    """
+    batches: list[LineBatch] = []
+    link = previous
+    for event in events:
+        newest = max(newest, f"audit-{stamp(event.at)[:10]}.jsonl")
+        record = _record_for(event, link, key)
+        raw, link = canonical(record) + b"\n", link_of(record)
+        last = batches[-1] if batches else None
+        if last and last.name == newest and len(last.data) + len(raw) <= MAX_BATCH_BYTES:
+            batches[-1] = LineBatch(newest, last.data + raw, last.events + 1, link)
+        else:
+            batches.append(LineBatch(newest, raw, 1, link))
+    return batches
+
+
+def _record_for(event: AuditEvent, previous: ChainLink, key: bytes | None) -> AuditRecord:
     words = {"event": event.what, "source": event.source, "outcome": event.outcome}
     words |= {"who": event.who, "name": event.name, "digest": event.digest}
     record: AuditRecord = {
@@ -114,7 +153,7 @@ def line_for(event: AuditEvent, previous: ChainLink, key: bytes | None = None) -
     record |= {"details": _details(event.details), "seq": previous.seq + 1, "prev": previous.hash}
     _seal(record, key)
     record["hash"] = sha256(canonical(record)).hexdigest()
-    return canonical(record) + b"\n"
+    return record
 
 
 def stamp(at: float | None) -> str:
@@ -146,11 +185,13 @@ def read_line(raw: bytes) -> tuple[AuditRecord | None, str]:
     return record, ""
 
 
-def head_text(link: ChainLink, key: bytes | None) -> bytes:
-    """Give the head record for a log that ends at `link`. `seq` counts from 1, so it is also the
-    number of events.
+def head_text(link: ChainLink, key: bytes | None, ahead: int = 1) -> bytes:
+    """Give the head record for a log that ends at `link`, and where so many events are about to
+    follow. `seq` counts from 1, so it is also the number of events.
     """
     record: AuditRecord = {"schema": SCHEMA, "seq": link.seq, "hash": link.hash}
+    if ahead > 1:
+        record["ahead"] = ahead
     _seal(record, key)
     return canonical(record) + b"\n"
 
@@ -166,9 +207,10 @@ def read_head(raw: bytes, key: bytes | None) -> LogHead | None:
         or type(record.get("seq")) is not int
         or not isinstance(record.get("hash"), str)
         or record["seq"] < 0
+        or type(record.get("ahead", 1)) is not int
     ):
         return None
-    return LogHead(link_of(record), seal_of(record, key, HEAD_SEALS))
+    return LogHead(link_of(record), seal_of(record, key, HEAD_SEALS), record.get("ahead", 1))
 
 
 def split_lines(data: bytes) -> list[bytes]:
@@ -205,25 +247,33 @@ def resume(head: LogHead, tail: bytes, key: bytes | None) -> ResumePoint:
     """
     lines = split_lines(tail)
     junk: list[bytes] = []
-    record: AuditRecord | None = None
+    beyond: list[AuditRecord] = []
     for raw in reversed(lines):
         record, _fault = read_line(raw)
-        if record:
+        if record and record["seq"] > head.link.seq and len(beyond) < head.ahead:
+            beyond.insert(0, record)
+        elif record or beyond:
             break
-        junk.insert(0, raw)
+        else:
+            junk.insert(0, raw)
     unended = bool(lines) and not lines[-1].endswith(b"\n")
-    link = link_of(record) if record and is_next(record, head, key) else head.link
+    link = head.link
+    for one in beyond:
+        if not is_next(one, link, key):
+            link = head.link
+            break
+        link = link_of(one)
     # Half a line that has been given an end is not what a stopped process leaves: nothing accounts
     # for it.
     account = JunkLines(junk).account() if junk and unended else None
     return ResumePoint(link, unended, account)
 
 
-def is_next(record: AuditRecord, head: LogHead, key: bytes | None) -> bool:
-    """Tell whether a record is the one that a process wrote just before it was stopped, and did not
-    come to put in the head.
+def is_next(record: AuditRecord, link: ChainLink, key: bytes | None) -> bool:
+    """Tell whether a record is one that a process wrote after `link` just before it was stopped,
+    and did not come to put in the head.
     """
-    follows = (record["seq"], record["prev"]) == (head.link.seq + 1, head.link.hash)
+    follows = (record["seq"], record["prev"]) == (link.seq + 1, link.hash)
     return follows and seal_of(record, key, LINE_SEALS) != "bad"
 
 
@@ -393,7 +443,8 @@ class _LogWalk:
                 "it may be gone"
             )
         if self.head and (
-            seq > sealed + 1 or (seq == sealed + 1 and not is_next(record, self.head, self.key))
+            seq > sealed + self.head.ahead
+            or (seq == sealed + 1 and not is_next(record, self.head.link, self.key))
         ):
             return "this event was added without the head record"
         return "" if self.ended or seq > sealed else "the end of this line is missing"

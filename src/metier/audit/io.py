@@ -162,11 +162,12 @@ class AuditLog:
             noted = events[0]._replace(
                 what=chain.UNSEALED, outcome="noted", name="", digest="", details={}
             )
-            self._put([noted, *events], at, key, newest)
-            return
-        at = chain.resume(head, tail, key)
-        if at.link != head.link:
-            self._write_head(at.link, key)
+            link = self._put([noted], at, key, newest)
+            at, newest = chain.ResumePoint(link), self._newest()
+        else:
+            at = chain.resume(head, tail, key)
+            if at.link != head.link:
+                self._write_head(at.link, key)
         self._put(events, at, key, newest)
 
     def _begin(self) -> tuple[bytes | None, LogHead]:
@@ -184,35 +185,33 @@ class AuditLog:
 
     def _put(
         self, events: list[AuditEvent], at: chain.ResumePoint, key: bytes | None, newest: str
-    ) -> None:
-        """Write events, each with its head before the next: a process that is stopped leaves at
-        most one line ahead.
+    ) -> ChainLink:
+        """Write events, each batch with its head before the next: a process that is stopped leaves
+        no more lines ahead than the head announced. Gives where the log ends now.
         """
-        link = at.link
+        begin = b""
         if at.torn:
-            events = [
-                events[0]._replace(
-                    what=chain.TORN, outcome="kept", name="", digest="", details=at.torn
-                ),
-                *events,
-            ]
+            noted = events[0]._replace(
+                what=chain.TORN, outcome="kept", name="", digest="", details=at.torn
+            )
+            events, begin = [noted, *events], b"\n"
         elif at.newline:
             _write(f"{self.folder}/{newest}", b"\n")
-        for number, event in enumerate(events):
-            name = max(newest, f"audit-{chain.stamp(event.at)[:10]}.jsonl")
-            raw = chain.line_for(event, link, key)
+        batches = chain.batches_for(events, at.link, key, newest)
+        if batches[0].events > 1:
+            self._write_head(at.link, key, batches[0].events)
+        counts = [*(batch.events for batch in batches[1:]), 1]
+        for batch, ahead in zip(batches, counts, strict=True):
             # Half a line of an earlier day stays without its end: the next file begins a line of
             # its own anyway.
-            begin = b"\n" if at.torn and number == 0 and name == newest else b""
-            _write(f"{self.folder}/{name}", begin + raw)
-            record, _fault = chain.read_line(raw)
-            assert record is not None
-            link = chain.link_of(record)
-            newest = name
-            self._write_head(link, key)
+            data = begin + batch.data if batch.name == newest else batch.data
+            _write(f"{self.folder}/{batch.name}", data)
+            begin = b""
+            self._write_head(batch.link, key, ahead)
+        return batches[-1].link
 
-    def _write_head(self, link: ChainLink, key: bytes | None) -> None:
-        safe_files.replace_file(f"{self.folder}/{HEAD_FILE}", chain.head_text(link, key))
+    def _write_head(self, link: ChainLink, key: bytes | None, ahead: int = 1) -> None:
+        safe_files.replace_file(f"{self.folder}/{HEAD_FILE}", chain.head_text(link, key, ahead))
 
     def _key(self) -> bytes | None:
         raw = _read(self.key_file)

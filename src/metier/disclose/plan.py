@@ -204,6 +204,12 @@ def lines_with(skills: PromptSkills, rows: AliasTable) -> PromptLines:
     return PromptLines(skills, rows, owners, aliases)
 
 
+def may_hold_all(skills: PromptSkills, allowance: int) -> bool:
+    """Tell whether a text without aliases could hold every skill, by what each costs at least."""
+    page = lines_with(skills, ())
+    return sum(page.least()) <= page.room(allowance)
+
+
 def plan_catalogue(
     skills: PromptSkills, allowance: int, past: OldCatalogue, ranked: Sequence[int] = ()
 ) -> CataloguePlan:

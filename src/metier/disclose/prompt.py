@@ -9,6 +9,8 @@ while one fits, and then narrowed down.
 
 from __future__ import annotations
 
+from functools import partial
+
 from metier.disclose import offer
 from metier.disclose.formats import FORMS, LineMark, clean, closing, cut_at_word, head
 from metier.disclose.plan import (
@@ -23,6 +25,7 @@ from metier.disclose.plan import (
     PromptSkills,
     changes_since,
     lines_with,
+    may_hold_all,
     plan_catalogue,
     recall,
 )
@@ -197,9 +200,12 @@ def disclose(
         None if options.compact else options.silent,
         _marks(cards, options.stats),
     )
-    if options.whole:
-        options = _choose_instructions(skills, options, previous)
     written = _write(skills, options, previous) if cards else NO_CATALOGUE
+    if options.whole and written.plan.tier != FULL:
+        chosen = _choose_instructions(options)
+        if cards and chosen.instructions != options.instructions:
+            written = _write(skills, chosen, previous)
+        options = chosen
     delta = changes_since(previous, skills, written.plan) if previous else ""
     made = _report(skills, written, options)._replace(delta=delta)
     return _fit_delta(made, options) if options.whole else made
@@ -216,14 +222,10 @@ def _fit_delta(made: Disclosure, options: PromptOptions) -> Disclosure:
     return made._replace(delta="", warnings=[*made.warnings, NO_DELTA])
 
 
-def _choose_instructions(
-    skills: PromptSkills, options: PromptOptions, previous: Disclosure | None
-) -> PromptOptions:
-    """Choose what follows a text where the budget covers it too: all of it where everything fits,
-    else as much as leaves the skills most of the room.
+def _choose_instructions(options: PromptOptions) -> PromptOptions:
+    """Choose what follows a text that does not hold everything, where the budget covers it too: as
+    much as leaves the skills most of the room.
     """
-    if skills.cards and _write(skills, options, previous).plan.tier == FULL:
-        return options
     most = options.budget // INSTRUCTIONS_SHARE
     fitting = (
         text
@@ -313,7 +315,7 @@ def _write(
 
     allowance = options.budget * BYTES_PER_TOKEN
     if options.counter is None:
-        return _fit_estimate(write, options, allowance)
+        return _fit_estimate(write, partial(may_hold_all, skills), options, allowance)
     if previous is not None and previous.room and previous.budget == options.budget:
         same = write(previous.room)
         if (
@@ -333,7 +335,10 @@ def _cost(written: WrittenCatalogue, options: PromptOptions) -> int:
 
 
 def _fit_estimate(
-    write: Callable[[int], WrittenCatalogue], options: PromptOptions, allowance: int
+    write: Callable[[int], WrittenCatalogue],
+    may_fit: Callable[[int], bool],
+    options: PromptOptions,
+    allowance: int,
 ) -> WrittenCatalogue:
     """Write the text in the bytes that what is printed beside it leaves.
 
@@ -346,9 +351,11 @@ def _fit_estimate(
     def beside(table: AliasTable) -> int:
         return len(_printed("-", _instructions(options, table)).encode()) - 1
 
-    made = write(max(allowance - beside(()), 0))
-    if made.plan.tier == FULL and not made.plan.table:
-        return made
+    most = max(allowance - beside(()), 0)
+    if may_fit(most):
+        made = write(most)
+        if made.plan.tier == FULL and not made.plan.table:
+            return made
     return write(max(allowance - beside((("r0", "/"),)), 0))
 
 

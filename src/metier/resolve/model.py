@@ -7,14 +7,14 @@ the same.
 from __future__ import annotations
 
 from metier.fast import TYPE_CHECKING, NamedTuple
-from metier.model import Said
+from metier.model import Digest, Said
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from metier.discover.agent_config import AgentSettings
     from metier.discover.agents import Agent, ListingBudget
-    from metier.model import Digest, Judged
+    from metier.model import Judged
     from metier.ports import Machine
     from metier.settings.merge import Settings
 
@@ -117,8 +117,8 @@ class AskedMachine:
         """Ask for a digest. It stays true as long as the stats do, and those are cheaper to ask for
         again.
         """
-        self.stamp(path)
-        return self.machine.digest(path)
+        stamp = self.stamp(path)
+        return Digest(stamp) if stamp.startswith("sha256:") else self.machine.digest(path)
 
     def keep_nothing(self) -> None:
         """Have what is made from these answers made anew the next time."""

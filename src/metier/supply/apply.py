@@ -143,29 +143,13 @@ def apply(
     Whatever is replaced is a revision first. `frozen` leaves the lock as it is. What belongs to a plugin is never touched, whoever asks.
     """
     check_not_owned(context, place, (move.name for move in moves))
-    moves = moves if frozen else _vouched(context, kept, moves)
-    state = kept.state
-    now = decisions_file.now()
-    for move in moves:
-        state = _with_replaced(store_of(context), place, state, move, now)
-        if move.pin is not None:
-            pin = move.pin
-            state = with_revision(
-                state,
-                Revision(
-                    name=move.name,
-                    number=0,
-                    digest=pin.digest,
-                    base=pin.base,
-                    commit=pin.commit,
-                    at=now,
-                    what=move.what,
-                ),
-            )
+    locked = {pin.name: pin for pin in kept.lock.pins}
+    moves = moves if frozen else _vouched(context, locked, moves)
+    store = store_of(context)
+    state = _with_revisions(store, place, kept.state, moves)
     gone = {move.name for move in moves}
-    pins = [pin for pin in kept.lock.pins if pin.name not in gone] + [
-        _with_requires(store_of(context), move.pin) for move in moves if move.pin is not None
-    ]
+    pins = [pin for pin in kept.lock.pins if pin.name not in gone]
+    pins += [_pinned(store, move.pin, locked) for move in moves if move.pin is not None]
     lock = lock_bytes(Lock(tuple(sorted(pins, key=lambda pin: (pin.name, pin.key)))))
     home = home_of(context)
     files = [
@@ -194,6 +178,33 @@ def apply(
     return saved
 
 
+def _with_revisions(
+    store: Store, place: InstallPlace, state: SupplyState, moves: Iterable[PinChange]
+) -> SupplyState:
+    """Make what moves replace, and what they put in place, revisions."""
+    now = decisions_file.now()
+    for move in moves:
+        state = _with_replaced(store, place, state, move, now)
+        if move.pin is not None:
+            pin = move.pin
+            made = Revision(
+                name=move.name,
+                number=0,
+                digest=pin.digest,
+                base=pin.base,
+                commit=pin.commit,
+                at=now,
+                what=move.what,
+            )
+            state = with_revision(state, made)
+    return state
+
+
+def _pinned(store: Store, pin: Pin, locked: Mapping[str, Pin]) -> Pin:
+    """Give a pin with what it needs, which was found out already of one that the lock has."""
+    return pin if pin == locked.get(pin.name) else _with_requires(store, pin)
+
+
 def _with_requires(store: Store, pin: Pin) -> Pin:
     """Give a pin with the skills that its own files say it needs, whatever put them there."""
     from metier.standard.document import read_document
@@ -210,10 +221,12 @@ def _with_requires(store: Store, pin: Pin) -> Pin:
     return pin._replace(requires=tuple(sorted({one.name for one in found})))
 
 
-def _vouched(context: Context, kept: LockFiles, moves: Sequence[PinChange]) -> list[PinChange]:
+def _vouched(
+    context: Context, locked: Mapping[str, Pin], moves: Sequence[PinChange]
+) -> list[PinChange]:
     """Put the signatures of skills into their pins."""
     return [
-        move._replace(pin=with_vouch(context, move.pin, kept.lock.named(move.name)))
+        move._replace(pin=with_vouch(context, move.pin, locked.get(move.name)))
         if move.pin is not None
         else move
         for move in moves

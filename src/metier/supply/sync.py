@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from metier.store.io.atomic_change import SavedEdits
     from metier.supply.fetch import FetchedSkill
     from metier.supply.model import Pin
-    from metier.supply.places import InstallPlace
+    from metier.supply.places import InstallPlace, LockFiles
 
 
 class PinStatus(NamedTuple):
@@ -76,7 +76,7 @@ def sync(context: Context, *, frozen: bool, user: bool, policy: str = "") -> Syn
     done = []
     saved: tuple[SavedEdits, ...] = ()
     with open_update(context, place, kept) as session:
-        looked, drift = _look(context, place, frozen=frozen)
+        looked, drift = _look(context, place, kept, frozen=frozen)
         unverified = take_vouches(context, kept.lock)
         against = breaches(context, place, kept.lock)
         drift += [f"{name}: {'; '.join(why)}" for name, why in against.items()]
@@ -87,7 +87,7 @@ def sync(context: Context, *, frozen: bool, user: bool, policy: str = "") -> Syn
         changer = changer_of(context)
         with changer.alone():
             kept = places.read(place)
-            if _look(context, place, frozen=frozen)[0] != looked:
+            if _look(context, place, kept, frozen=frozen)[0] != looked:
                 raise say_again("something changed in the meantime. Nothing was done")
             for one in seen:
                 move = _move(
@@ -123,14 +123,13 @@ def sync(context: Context, *, frozen: bool, user: bool, policy: str = "") -> Syn
 
 
 def _look(
-    context: Context, place: InstallPlace, *, frozen: bool
+    context: Context, place: InstallPlace, kept: LockFiles, *, frozen: bool
 ) -> tuple[list[PinStatus], list[str]]:
     """Compare the disk with the lock, and say which skills of it belong to a plugin here: whoever
     shares the lock has locked what this one mirrors, and that is not looked at.
     """
     found = []
     drift = []
-    kept = places.read(place)
     owned = plugin_owners(context, place)
     known: dict[str, dict[str, bool]] = {}
     folders: dict[str, str] = {}

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     )
     from metier.scan.waive import Scanned
     from metier.standard.digest import TreeFile
-    from metier.trust.decision_records import Decisions
+    from metier.trust.decision_records import DecisionIndex, Decisions
     from metier.trust.model import Approval, OwnBy
     from metier.trust.sign import Signed
 
@@ -313,7 +313,7 @@ MAX_COMPARED_BYTES = 64 << 20
 
 
 def edits_of(
-    context: Context, card: Card, state: Decisions, now: Scanned
+    context: Context, card: Card, state: Decisions | DecisionIndex, now: Scanned
 ) -> tuple[str, LockedEdit]:
     """Say what lies where a skill was installed: the digest of what a person let in there, if what
     lies there now is safe and can do no more; and how it differs from what the lock has.

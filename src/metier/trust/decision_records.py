@@ -76,12 +76,18 @@ class DecisionIndex:
         places = (("path", path), ("path", real or path))
         return self._state(name, digest, *places).about(name, path, real)
 
+    def installed_at(self, name: str, *paths: str) -> str:
+        """Give what `Decisions.installed_at` gives."""
+        return self._rows_of(*(("path", path) for path in paths)).installed_at(name, *paths)
+
     def of(self, name: str, digest: str | None) -> tuple[Approval, ...]:
         """Give the decisions about a name or some bytes, wherever they lay."""
         return self._state(name, digest).approvals
 
     def _state(self, name: str, digest: str | None, *more: tuple[str, str]) -> Decisions:
-        keys = (("name", folded(name)), ("digest", digest or ""), *more)
+        return self._rows_of(("name", folded(name)), ("digest", digest or ""), *more)
+
+    def _rows_of(self, *keys: tuple[str, str]) -> Decisions:
         numbers = sorted({number for key in keys for number in self._found.get(key, ())})
         return Decisions(tuple(self._rows[number] for number in numbers))
 
@@ -588,7 +594,7 @@ def _state_of(
         project=root.project,
         project_trusted=state.trusts(root.project),
         own="place" if state.owns(entry.real or entry.path) else "",
-        edited_from=state.installed_at(entry.name, entry.path, entry.real or entry.path),
+        edited_from=index.installed_at(entry.name, entry.path, entry.real or entry.path),
     )
     approvals = index.about(entry.name, entry.path, digest, entry.real)
     decision = decide(

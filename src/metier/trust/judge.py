@@ -12,7 +12,7 @@ from metier.catalogue.judged import JudgedRoot, pack_rows
 from metier.discover.io import disk
 from metier.fast import TYPE_CHECKING, NamedTuple
 from metier.model import KEY_BYTES, NO_KEY, Digest, Judged, Verdict
-from metier.scan import service
+from metier.scan.known_rules import ruleset_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from metier.scan.service import LibraryScanner
     from metier.scan.waive import ScanTerms
     from metier.trust.decide import Decision
-    from metier.trust.decision_records import Decisions
+    from metier.trust.decision_records import DecisionIndex
 
 REACHABLE_STATES = frozenset({"visible", "shadowed"})
 """What a model may be told of, or may name by its path."""
@@ -39,6 +39,7 @@ BATCH_PER_CORE = 32
 MAX_KNOWN_BATCH = 4_096
 """Skills whose verdicts are looked up before what was learnt is kept."""
 NOTHING_LAID: Mapping[str, str] = {}
+NOTHING_SEEN = disk.TreeLook([], [], {}, {})
 
 
 def judge_listed(
@@ -217,7 +218,7 @@ def _terms(context: Context) -> str:
     """Name all that verdicts and origins rest on, beside the files: rules, waivers, baseline, keys."""
     from metier import pipeline
 
-    parts: list[object] = [service.ruleset_of(context)]
+    parts: list[object] = [ruleset_of(context)]
     analyzers = context.scan_analyzers()
     if analyzers:
         from metier.scan.custom_rules import digest_of
@@ -281,13 +282,15 @@ def judge_cards(
     model gets it.
     """
     from metier.errors import MetierError
+    from metier.scan import service
     from metier.scan.waive import read_terms
+    from metier.trust.decision_records import DecisionIndex
     from metier.trust.io import decisions_file
 
     terms_name = _terms(context)
     judge = service.LibraryScanner(context)
     terms = read_terms(context, judge.ruleset, None, None)
-    state = decisions_file.read_decisions(context.data)
+    index = DecisionIndex(decisions_file.read_decisions(context.data).rows)
     rows: dict[str, list[tuple[LookedAt, Judged | None]]] = {}
     ready: dict[str, PlainVerdict] = {}
     news = False
@@ -298,17 +301,13 @@ def judge_cards(
     def decide(one: LookedAt) -> None:
         try:
             known = ready.get(one.card.path)
-            judged = _judge_one(context, judge, terms, state, one, known)
+            judged = _judge_one(context, judge, terms, index, one, known)
         except (MetierError, OSError, ValueError):  # gone, or not to be read
             judged = None
         rows.setdefault(one.card.root, []).append((one, judged))
 
     try:
-        looked = [_look(card) for card in cards]
-        for one in looked:
-            known = judge.scanner.known(laid.get(one.card.path), one.target)
-            if known is not None:
-                ready[one.card.path] = known
+        looked = [_look_once(judge, card, laid, ready) for card in cards]
         apart = [(one.target, one.grown) for one in looked if one.card.path not in ready]
         try:
             service.scan_apart(judge, apart, tell, ready)
@@ -329,8 +328,41 @@ def judge_cards(
     return news
 
 
-def _look(card: Card) -> LookedAt:
-    target = service.target_of(card.path, card.name)
+def _look_once(
+    judge: LibraryScanner, card: Card, laid: Mapping[str, str], ready: dict[str, PlainVerdict]
+) -> LookedAt:
+    """Look at a skill; the verdict on what was just laid there is `ready` then, where one is kept."""
+    from metier.scan.service import target_of
+
+    target = target_of(card.path, card.name)
+    known = judge.scanner.known(laid[card.path], target) if card.path in laid else None
+    if known is None:
+        return _look(card, target)
+    ready[card.path] = known
+    return _glance(card, target)
+
+
+def _glance(card: Card, target: ScanTarget) -> LookedAt:
+    """Look at no more of what was just laid than where its own file is: nobody takes its verdict for
+    more than something to show.
+    """
+    file = f"{card.path}/SKILL.md"
+    file_key = disk.key_of(file)
+    if card.kind != "skill-md" or file_key is None:
+        return _look(card, target)
+    return LookedAt(
+        card,
+        target,
+        NOTHING_SEEN,
+        file=file,
+        file_key=file_key,
+        folder_key=disk.key_of(card.path) or NO_KEY,
+        paths=[],
+        keys=b"",
+    )
+
+
+def _look(card: Card, target: ScanTarget) -> LookedAt:
     grown = disk.look_at_tree(target.folder, target.only)
     if target.only:
         from metier.trust.assess import MANIFEST_FILE
@@ -374,7 +406,7 @@ def _judge_one(
     context: Context,
     judge: LibraryScanner,
     terms: ScanTerms,
-    state: Decisions,
+    index: DecisionIndex,
     one: LookedAt,
     ready: PlainVerdict | None,
 ) -> Judged | None:
@@ -389,7 +421,7 @@ def _judge_one(
     plain = ready or judge.scanner.scan_tree(one.target, one.grown)
     scanned = terms.apply(plain, judge.rescan)
     facts = origin_facts(context, one.card, scanned.digest)
-    edited_from, changed = edits_of(context, one.card, state, scanned)
+    edited_from, changed = edits_of(context, one.card, index, scanned)
     return Judged(
         file=one.file,
         key=one.file_key,
@@ -487,7 +519,7 @@ def weigh_listed(context: Context, said: Said) -> Said:
             )
         else:  # whether an edit can do more is found out before a model gets it
             verdict = None
-            installed = state.installed_at(entry.name, entry.path, entry.real or entry.path)
+            installed = index.installed_at(entry.name, entry.path, entry.real or entry.path)
             facts = OriginFacts(edited_from=installed)
         skill = SkillAt(root, root.scope, entry.name, entry.path, digest)
         approvals = index.about(entry.name, entry.path, digest, entry.real)

@@ -279,6 +279,75 @@ def test_half_a_line_stays_and_nothing_is_lost(log: AuditLog, kept: int, later: 
     )["details"].items()
 
 
+def test_many_events_at_once_are_one_line_each_and_three_writes_to_the_disk(
+    log: AuditLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    brought = list[int]()
+    monkeypatch.setattr(os, "fsync", brought.append)
+
+    log.append(*(AuditEvent(None, "", "load", "allowed", str(number)) for number in range(100)))
+
+    assert 3 == len(brought)  # the head that announces them, the lines, and the head after them
+    assert (105, True, None, "", 0, "ok") == log.verify()
+    assert [str(number) for number in range(100)] == names_in(log)[5:]
+
+
+def test_so_many_events_that_they_take_several_writes_are_one_chain(log: AuditLog) -> None:
+    details = {"text": ["x" * 4_000] * 5}
+
+    log.append(
+        *(AuditEvent(None, "", "load", "allowed", str(one), details=details) for one in range(20))
+    )
+
+    assert (25, True, None, "", 0, "ok") == log.verify()
+    assert 20 * 20_000 > 2 * chain.MAX_BATCH_BYTES
+
+
+def test_events_of_two_days_at_once_lie_in_the_files_of_their_days(log: AuditLog) -> None:
+    days = [NOON, NOON, NOON + DAY, NOON + DAY]
+
+    log.append(*(AuditEvent(at, "", "load", "allowed", "x") for at in days))
+
+    assert (9, True, None, "", 0, "ok") == log.verify()
+    assert 7 == len(lines_of(log))
+    assert 2 == len(lines_of(log, "audit-2023-11-15.jsonl"))
+
+
+def test_whatever_a_stopped_process_left_of_many_events_the_log_is_good_and_goes_on(
+    log: AuditLog,
+) -> None:
+    before, head = b"".join(lines_of(log)), json.loads(Path(log.folder, HEAD_FILE).read_bytes())
+    key = Path(log.key_file).read_bytes().strip()
+    announced = chain.head_text(chain.link_of(head), key, 8)  # what is written before the lines
+    log.append(*(AuditEvent(None, "", "load", "allowed", f"n{number}") for number in range(8)))
+    new = b"".join(lines_of(log))[len(before) :]
+    wrong = list[str]()
+
+    for kept in range(0, len(new) + 1, 7):
+        rewritten(log, [before, new[:kept]])
+        Path(log.folder, HEAD_FILE).write_bytes(announced)
+        stopped = log.verify()
+        noted(log, "later")
+        whole = new[:kept].count(b"\n")
+        named = ["a", "b", "c", "d", "e", *(f"n{number}" for number in range(whole)), "later"]
+        if not (stopped.ok and log.verify().ok and names_in(log) == named):
+            wrong.append(f"{kept} bytes: {stopped} {log.verify()}")
+
+    assert [] == wrong
+
+
+def test_more_lines_than_the_head_announced_are_shown(log: AuditLog) -> None:
+    head = json.loads(Path(log.folder, HEAD_FILE).read_bytes())
+    key = Path(log.key_file).read_bytes().strip()
+    noted(log, "f", "g", "h")
+    announced = chain.head_text(chain.link_of(head), key, 2)
+    Path(log.folder, HEAD_FILE).write_bytes(announced)
+
+    found = log.verify()
+
+    assert (False, 8) == (found.ok, found.first_bad)
+
+
 @pytest.mark.parametrize("end", [b"\n", b""])
 def test_a_whole_line_that_the_head_does_not_know_yet_is_an_event(
     log: AuditLog, end: bytes

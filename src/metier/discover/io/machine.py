@@ -205,7 +205,8 @@ class HostMachine:
             skill_files,
         )  # few listings meet a skill that somebody decided about
 
-        return skill_files.look_for_stamp(path)[2].hex() or self.digest(path) or ""
+        base, pieces, stamp = skill_files.look_for_stamp(path)
+        return stamp.hex() or skill_files.digest(base, pieces) or ""
 
     def digest(self, path: str) -> Digest | None:
         """Give the digest of a skill's tree, computed from its bytes now."""
