@@ -177,7 +177,7 @@ def test_a_mute_until_no_time_at_all_is_refused_with_its_line(
 def test_the_strictest_file_says_what_is_observed(first: str, second: str, expected: str) -> None:
     told = [
         source({"scan": {"observe": first}}, "organisation"),
-        source({"scan": {"observe": second}}, "project"),
+        source({"scan": {"observe": second}}, "user"),
     ]
 
     assert expected == merge(told).scan_observe
