@@ -67,6 +67,11 @@ def test_node_trusts_the_stand_in_too() -> None:
 
 CLONES = {
     "by its script": "git clone -q https://git.example/acme/kit && cd kit && ./install.sh",
+    "shallow": "git clone -q --depth 1 https://git.example/acme/kit.git k && sh k/setup.sh",
+    "fetched later": (
+        "git init -q k && cd k && git remote add o https://git.example/acme/kit.git && "
+        "git fetch -q --depth=1 o main && git checkout -q FETCH_HEAD && bash build.sh"
+    ),
     "by make": "git clone -q https://git.example/acme/kit.git; make -C kit || sh kit/install.sh",
 }
 
