@@ -126,6 +126,20 @@ def test_a_folder_of_skills_is_observed_one_by_one(
     }
 
 
+def test_many_skills_say_how_far_they_are_and_keep_no_bytes(place: Place) -> None:
+    for name in ("one", "two", "three"):
+        laid(place.project / "incoming", THIEF, name)
+    told: list[tuple[str, int, int]] = []
+
+    with place.open() as m:
+        m.context.progress = lambda what, count, total=0: told.append((what, count, total))
+        found = m.observe_skills(str(place.project / "incoming"))
+
+    counts = [(count, total) for what, count, total in told if what == "observed"]
+    assert [(0, 3), (1, 3), (1, 3), (2, 3), (2, 3), (3, 3)] == counts
+    assert b"" == b"".join(event.data for one in found for event in one.events)
+
+
 def test_what_was_observed_counts_for_scan_list_and_run(
     place: Place, metier: Callable[..., Answer]
 ) -> None:
