@@ -131,8 +131,11 @@ def test_many_skills_say_how_far_they_are_and_keep_no_bytes(place: Place) -> Non
         laid(place.project / "incoming", THIEF, name)
     told: list[tuple[str, int, int]] = []
 
+    def progress(what: str, count: int, total: int = 0) -> None:
+        told.append((what, count, total))
+
     with place.open() as m:
-        m.context.progress = lambda what, count, total=0: told.append((what, count, total))
+        m.context.progress = progress
         found = m.observe_skills(str(place.project / "incoming"))
 
     counts = [(count, total) for what, count, total in told if what == "observed"]

@@ -258,6 +258,18 @@ os._exit(0)
 """
 
 
+def test_a_large_upload_is_answered_and_what_follows_it_is_seen() -> None:
+    upload = (
+        "import urllib.request\n"
+        "urllib.request.urlopen('http://up.example/in', b'line of a report\\n' * 20_000).read()\n"
+        "open('/tmp/done', 'w').close()\n"
+    )
+
+    record = observe({"scripts/go.py": upload})
+
+    assert (["/tmp/done"], ()) == (told(record, "write"), record.not_tried)
+
+
 def test_what_is_sent_in_the_last_moment_is_heard() -> None:
     record = observe({"scripts/go.py": LAST}, *[script()] * 3)
 
