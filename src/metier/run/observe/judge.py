@@ -36,6 +36,7 @@ from metier.run.observe.signs import (
     is_scrambled,
     labels,
     only_paths,
+    package_words,
     requests_in,
     scp_host,
     short,
@@ -269,7 +270,7 @@ class _Judging(ClaimsAndDeeds):
             words = one.what.split() if one.kind == "exec" else []
             if not PACKAGE_PROGRAMS & {word.rpartition("/")[2] for word in words[:4]}:
                 continue
-            for word in words:
+            for word in package_words(words):
                 host = host_of(word.partition("=")[2] or word) if "://" in word else ""
                 known = host in PACKAGE_HOSTS or host in CODE_HOSTS or self.is_given(host)
                 if host and not known:

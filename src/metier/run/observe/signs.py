@@ -32,6 +32,10 @@ MAX_REQUESTS = 4_000
 _LOGS_IN = re.compile(
     rb"^[\w-]*(?:authorization|token|api-?key)[\w-]*:[^\r\n]*", re.IGNORECASE | re.MULTILINE
 )
+_STARTERS = frozenset({"npx", "uvx", "bunx"})
+"""Programs that fetch a package and start it; the words after its name are for it."""
+_FLAGS = frozenset({"-y", "--yes", "-q", "--quiet", "--no-install", "--silent"})
+_RUNS_OWN = frozenset({"run", "test", "start"})
 _GREETING, _MAX_GREETING = b"\x16\x03", 4096
 """How the first message of an encrypted connection begins, and how long one gets."""
 
@@ -127,6 +131,24 @@ def is_greeting(data: bytes) -> bool:
     """
     whole = int.from_bytes(data[3:5], "big") + 5
     return data.startswith(_GREETING) and data[5:6] == b"\1" and len(data) == whole <= _MAX_GREETING
+
+
+def package_words(words: list[str]) -> list[str]:
+    """Give the words of a package manager's command that say which package, and from where: not what
+    the program gets that it starts.
+    """
+    told = words[: words.index("--")] if "--" in words else words
+    starter = next(
+        (at for at, word in enumerate(told[:4]) if word.rpartition("/")[2] in _STARTERS), None
+    )
+    if starter is None:
+        fetches = any(word.rpartition("/")[2] == "uv" for word in told[:3])
+        return [] if _RUNS_OWN & set(told[1:3]) and not fetches else told
+    for at in range(starter + 1, len(told)):
+        valued = told[at - 1].startswith("-") and told[at - 1] not in _FLAGS
+        if not told[at].startswith("-") and (at == starter + 1 or not valued):
+            return told[: at + 1]
+    return told
 
 
 def is_installer(place: str) -> bool:
