@@ -3,12 +3,14 @@ r"""Measure observation: what it catches, what it wrongly minds, and what it cos
     python bench/observe.py skills FOLDER [--only attack|honest] [--json FILE]
     python bench/observe.py corpus --corpus CORPUS --makers MAKERS [--count N] [--json FILE]
     python bench/observe.py cost
+    python bench/observe.py memory
 
 `skills` observes every skill below FOLDER/attack and FOLDER/honest (tests/observed has such a
 folder). `corpus` does so for labelled skills and for makers' skills that have anything to run, and
 says what observation adds to the scan. `cost` compares a script that opens 1,000 files with the
-same script under `metier run`, and times a skill with three scripts. Nothing here runs outside the
-sandbox.
+same script under `metier run`, and times a skill with three scripts. `memory` observes 10 and 100
+skills in one go, each in a process of its own, and says how much memory that process needed at
+most. Nothing here runs outside the sandbox.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ import argparse
 import collections
 import csv
 import json
+import resource
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -39,6 +43,16 @@ for number in range(1000):
     with open(f"/tmp/{number % 10}", "a+"):
         pass
 """
+
+
+BATCHES = (10, 100)
+SENDER = """\
+import pathlib, urllib.request
+for number in range(20):
+    pathlib.Path(f"/tmp/{number}").write_text("x" * 10_000)
+urllib.request.urlopen("http://files.example.org/in", b"line of a report\\n" * 8_000).read()
+"""
+"""Leaves a record that is worth remembering: 20 files, and 136 kB that are sent."""
 
 
 class Row(NamedTuple):
@@ -69,6 +83,9 @@ def main() -> int:
     corpus.add_argument("--makers", type=Path, required=True)
     corpus.add_argument("--count", type=int, default=60)
     commands.add_parser("cost")
+    commands.add_parser("memory")
+    batch = commands.add_parser("batch", help="what `memory` starts")
+    batch.add_argument("size", type=int)
     for each in (skills, corpus):
         each.add_argument("--json", type=Path)
         each.add_argument("--time", type=int, default=20)
@@ -76,6 +93,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="metier-bench-") as home, metier.open(home=home) as m:
         if asked.command == "cost":
             return measure_cost(m, Path(home))
+        if asked.command == "memory":
+            return measure_memory()
+        if asked.command == "batch":
+            return observe_batch(m, Path(home), asked.size)
         chosen = (
             [
                 (label, path)
@@ -201,6 +222,37 @@ def measure_cost(m: Library, home: Path) -> int:
     )
     print(f"a skill with three scripts: {three:.2f} s")
     del m
+    return 0
+
+
+def measure_memory() -> int:
+    """Say what a process needs that observes few skills, and one that observes many."""
+    for size in BATCHES:
+        words = [sys.executable, __file__, "batch", str(size)]
+        done = subprocess.run(words, check=True, capture_output=True, text=True)
+        print(f"{size} skills: {done.stdout.strip()}", flush=True)
+    return 0
+
+
+def observe_batch(m: Library, home: Path, size: int) -> int:
+    """Observe some skills in one go, and print the most memory that this process had."""
+    for number in range(size):
+        skill = home / "skills" / f"sender-{number}"
+        (skill / "scripts").mkdir(parents=True)
+        (skill / "SKILL.md").write_text(
+            f"---\nname: sender-{number}\ndescription: Sends a report. Use for tests.\n---\n\n# Sender\n"
+        )
+        (skill / "scripts/send.py").write_text(SENDER)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    began = time.perf_counter()
+    found = m.observe_skills(str(home / "skills"))
+    seconds = time.perf_counter() - began
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    kept = sum(len(one.events) for one in found)
+    print(
+        f"{most / 1024:.1f} MiB at most ({before / 1024:.1f} before), {seconds / size:.2f} s for each, "
+        f"{kept:,} events"
+    )
     return 0
 
 

@@ -342,7 +342,9 @@ DOCUMENTS = (
      ("An Event has `ts`, `event`, `outcome`, `who`, `name`, `digest`, `source`, `details`, and "
      "what chains it.")),
     ("metier audit verify --json", "VerifiedLog", "Exit code 1 when `ok` is false."),
-    ("metier why NAME --json", "Why", ""),
+    ("metier why NAME --json", "Why with requires, required_by and observed",
+     ("`requires` and `required_by` are lists of names. `observed` is a KeptObservation where the copy that counts was "
+      "observed as it is now, otherwise null.")),
     ("metier doctor --json", "{" + ", ".join(f'"{field}": …' for field in DoctorReport._fields) + "}", "With `--agents`: every agent."),
     ("metier add SOURCE --json", "Outcome", ("Exit code 1 when any is refused. Several to choose "
                                             "from: an error with `candidates`.")),
@@ -443,6 +445,7 @@ SHAPES = (
     "Revision",
     "Ran",
     "Mount",
+    "KeptObservation",
     "RunLimits",
     "Layer",
     "Configured",

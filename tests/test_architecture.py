@@ -38,7 +38,7 @@ LATER_PARTS = {
     "dependencies": 6,
     "policy": 10,
     "supply": 3,
-    "observe": 32,
+    "observe": 34,
     "hub": 72,
 }
 """What was built onto the house later, each with how many modules it and what it asked for may have (ADRs 44 to 50)."""

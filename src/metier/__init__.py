@@ -40,6 +40,7 @@ _MODULES = {
     "metier.review.sides": "FileSides ReviewSides",
     "metier.run.model": "Cage CodeCall ConsentRequest Layer Ran RunEnded Veto",
     "metier.run.needs": "Prepared",
+    "metier.run.observe.kept": "KeptObservation",
     "metier.run.observe.model": "SkillObservation Stage Try WatchLimits WatchRecord",
     "metier.run.observe.suggest": "RunSuggestion",
     "metier.run.plan": "RunPlan",
@@ -132,6 +133,7 @@ __all__ = [
     "IntegrityError",
     "Item",
     "Judge",
+    "KeptObservation",
     "Layer",
     "Library",
     "Loaded",
@@ -314,6 +316,7 @@ if TYPE_CHECKING:
     from metier.review.sides import FileSides, ReviewSides
     from metier.run.model import Cage, CodeCall, ConsentRequest, Layer, Ran, RunEnded, Veto
     from metier.run.needs import Prepared
+    from metier.run.observe.kept import KeptObservation
     from metier.run.observe.model import (
         SkillObservation,
         Stage,

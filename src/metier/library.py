@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from metier.run.dispatch import GivenConsent
     from metier.run.model import Layer, Ran
     from metier.run.needs import Ask, Prepared, Vault
+    from metier.run.observe.kept import KeptObservation
     from metier.run.observe.model import SkillObservation
     from metier.run.observe.suggest import RunSuggestion
     from metier.run.plan import RunPlan
@@ -621,6 +622,19 @@ class Library:
 
         options = service.ObserveOptions(script, seconds, tuple(skills))
         return service.observe(self._context, _paths(targets), options)
+
+    def observation(self, name: str) -> KeptObservation | None:
+        """Return what an observation of a skill found, if these very files were observed: when, by
+        which rules, what it declares, shows and did, and what was tried.
+        """
+        from metier.catalogue import digests
+        from metier.run.observe import kept
+        from metier.scan.io import observed_files
+
+        if not self._context.data or not observed_files.has_any(self._context.data):
+            return None
+        card = self._context.catalogue.resolve(name)
+        return kept.read_kept(self._context, digests.digest_of(self._context, card))
 
     def suggest_run(self, name: str, script: str = "") -> RunSuggestion:
         """Return what a script needed when its skill was observed, and the options of `run` that

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from conformance.folders import Place, skill, write
 from doors.command import Answer
+from doors.upstream import Upstream
 
 from metier.cli import main
 from metier.run.io import observer
@@ -124,6 +126,23 @@ def test_a_folder_of_skills_is_observed_one_by_one(
     }
 
 
+def test_many_skills_say_how_far_they_are_and_keep_no_bytes(place: Place) -> None:
+    for name in ("one", "two", "three"):
+        laid(place.project / "incoming", THIEF, name)
+    told: list[tuple[str, int, int]] = []
+
+    def progress(what: str, count: int, total: int = 0) -> None:
+        told.append((what, count, total))
+
+    with place.open() as m:
+        m.context.progress = progress
+        found = m.observe_skills(str(place.project / "incoming"))
+
+    counts = [(count, total) for what, count, total in told if what == "observed"]
+    assert [(0, 3), (1, 3), (1, 3), (2, 3), (2, 3), (3, 3)] == counts
+    assert b"" == b"".join(event.data for one in found for event in one.events)
+
+
 def test_what_was_observed_counts_for_scan_list_and_run(
     place: Place, metier: Callable[..., Answer]
 ) -> None:
@@ -188,6 +207,95 @@ def test_configuration_can_make_it_the_rule(place: Place, metier: Callable[..., 
     folder = laid(place.project / "incoming", THIEF)
 
     assert 1 == metier("add", str(folder), "--yes").code
+
+
+def test_what_the_scan_is_not_sure_of_is_observed_where_configuration_says_so(
+    place: Place, metier: Callable[..., Answer]
+) -> None:
+    writer = "import os\nopen(os.path.expanduser('~/.profile'), 'a').write('echo hello\\n')\n"
+    unsure = laid(place.project / "incoming", writer, "unsure")
+    safe = laid(place.project / "incoming", HONEST, "safe")
+    assert ["caution", "safe"] == [
+        json.loads(metier("scan", str(one), "--json").out)["skills"][0]["level"]
+        for one in (unsure, safe)
+    ]
+    place.configure('scan.observe = "caution"\n')
+
+    added = [metier("add", str(one), "--yes", "--json") for one in (unsure, safe)]
+
+    assert [1, 0] == [one.code for one in added]
+    assert "OB120" in added[0].out
+    events = json.loads(metier("audit", "tail", "--json").out)["events"]
+    assert ["unsure"] == [one["name"] for one in events if one["event"] == "observe"]
+
+
+def test_a_source_is_observed_before_it_is_added_and_nothing_of_it_stays(
+    place: Place, metier: Callable[..., Answer]
+) -> None:
+    upstream = Upstream(place.base / "upstream")
+    text = "---\nname: {}\ndescription: Counts words. Use for essays.\n---\n\nDo it.\n"
+    upstream.commit(
+        {
+            "skills/thief/SKILL.md": text.format("thief"),
+            "skills/thief/scripts/count.py": THIEF,
+            "skills/words/SKILL.md": text.format("words"),
+            "skills/words/scripts/count.py": HONEST,
+        }
+    )
+
+    both = observed(metier("observe", upstream.url, "--json"))["skills"]
+    one = metier("observe", upstream.url, "--skill", "words", "--json")
+
+    assert {"thief": "dangerous", "words": "safe"} == {each["name"]: each["level"] for each in both}
+    assert [f"{upstream.url} (skills/words)"] == [each["path"] for each in observed(one)["skills"]]
+    assert 0 == one.code
+    assert [] == list((place.project / ".claude").rglob("SKILL.md"))
+    assert [] == list((place.base / "state" / "quarantine").rglob("SKILL.md"))
+
+
+def test_an_archive_is_observed_like_a_folder(place: Place, metier: Callable[..., Answer]) -> None:
+    laid(place.project / "incoming", THIEF)
+    archive = shutil.make_archive(
+        str(place.project / "words"), "gztar", str(place.project / "incoming"), "words"
+    )
+
+    answer = metier("observe", archive, "--json")
+
+    assert (1, ["dangerous"]) == (answer.code, [one["level"] for one in observed(answer)["skills"]])
+
+
+def test_a_skill_that_was_observed_is_explained_with_what_it_did(
+    place: Place, metier: Callable[..., Answer]
+) -> None:
+    laid(place.home / ".agents" / "skills", THIEF)
+    before = metier("why", "words")
+    metier("observe", "words")
+
+    answer = metier("why", "words")
+    document = json.loads(metier("why", "words", "--json").out)
+
+    assert "observed" not in before.out
+    assert "dangerous" in next(
+        line for line in answer.out.splitlines() if line.startswith("observed on ")
+    )
+    assert "declared:    nothing: it asks for no tool" in answer.out
+    assert (
+        "did:         contacted collect.stranger.example:80; read ~/.aws/credentials" in answer.out
+    )
+    assert ("dangerous", True) == (
+        document["observed"]["level"],
+        document["observed"]["is_current"],
+    )
+
+
+def test_a_changed_skill_is_explained_without_what_it_did_before(
+    place: Place, metier: Callable[..., Answer]
+) -> None:
+    folder = laid(place.home / ".agents" / "skills", HONEST)
+    metier("observe", "words")
+    write(folder / "more.md", "More.\n")
+
+    assert None is json.loads(metier("why", "words", "--json").out)["observed"]
 
 
 def test_a_scan_can_observe_first(place: Place, metier: Callable[..., Answer]) -> None:

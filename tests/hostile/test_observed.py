@@ -1,6 +1,7 @@
 """Skills that do harm and skills that only look like it, by writers who knew no rule: each observed in the real sandbox.
 
-`tests/observed/index.tsv` says what each of them does. A quarter of them runs here; `bench/observe.py` runs them all.
+`tests/observed/index.tsv` says what each of them does. A quarter of them runs here, and fewer of the third exam's;
+`bench/observe.py` runs them all.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ from metier.run.io.observer import FAKE_CLOCKS
 pytestmark = pytest.mark.bubblewrap
 
 BASE = Path(__file__).parent.parent / "observed"
-ONE_IN = 4
+ONE_IN, FEWER = 4, 11
 UNSEEN = {
     "prose-only": "nothing to run: prose is for the scan",
 }
 NOT_MET = {
     "attack/secret-verify": "it acts on a report of another tool, which the stage does not have",
+    "exam3/attack/emoji-picker": "it runs a field of an answer that the stand-in does not make up",
+    "exam3/attack/live-reload": "it needs a Node.js with web sockets",
 }
 """Attacks that observation does not see, and why."""
 
@@ -36,13 +39,14 @@ class Sample(NamedTuple):
     what: str
 
 
-def samples() -> list[Sample]:
-    with (BASE / "index.tsv").open(newline="", encoding="utf-8") as file:
+def samples(folder: str = "") -> list[Sample]:
+    with (BASE / folder / "index.tsv").open(newline="", encoding="utf-8") as file:
         rows = [Sample(*row) for row in csv.reader(file, delimiter="\t")][1:]
+    rows = [row._replace(path=f"{folder}{row.path}") for row in rows]
     return [row for row in rows if row.acts_in not in UNSEEN and row.path not in NOT_MET]
 
 
-CHOSEN = samples()[::ONE_IN]
+CHOSEN = [*samples()[::ONE_IN], *samples("exam3/")[::FEWER]]
 
 
 @pytest.mark.parametrize("sample", CHOSEN, ids=lambda one: one.path)

@@ -452,6 +452,7 @@ METER_STEP_SECONDS = 0.1
 METER_WORDS = {
     "skills judged": ("scanning", "skills"),
     "scanned": ("scanning", "skills"),
+    "observed": ("observing", "skills"),
     "judged": ("asking your judge about", "skills"),
     "vectors": ("embedding", "skills"),
     "digests": ("hashing", "skills"),

@@ -41,6 +41,8 @@ _NEEDS = {
     "server": "servers",
     "skill": "skills",
 }
+CHOSEN_BY_MODEL = "may be chosen by the model itself"
+"""What every skill may that does not say otherwise."""
 _OPAQUE = {"archive": "an archive", "executable": "a program", "bytecode": "compiled code"}
 
 
@@ -149,7 +151,7 @@ def _declared(fields: Mapping[str, Any], sidecar: Sidecar | None) -> Iterator[st
         yield from (f"tool {tool}" for tool in tools)
     gates, needs, _found = read_needs(fields, {}, sidecar)
     if gates is None or not gates.model_hidden:
-        yield "may be chosen by the model itself"
+        yield CHOSEN_BY_MODEL
     for word, kind in _NEEDS.items() if needs is not None else ():
         yield from (f"{word} {name}" for name in getattr(needs, kind))
     hooks = fields.get("hooks")

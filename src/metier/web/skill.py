@@ -15,6 +15,7 @@ from metier.disclose.sections import sections
 from metier.discover.io.disk import OneLook
 from metier.errors import MetierError
 from metier.fast import CollectorOff
+from metier.run.observe.three_views import NOTHING
 from metier.standard.plain_text import estimate
 from metier.web import skill_actions, skill_files
 from metier.web.file_view import file_tree
@@ -101,6 +102,7 @@ class SkillPageFacts(NamedTuple):
     history: Any
     scripts: Any
     waived: list[str]
+    observed: Any
 
 
 def look(site: Site, card: Card, *, everything: bool = False) -> SkillPageFacts:
@@ -134,6 +136,7 @@ def _look(site: Site, card: Card, *, everything: bool) -> SkillPageFacts:
         history=or_fault(skill_actions.history_of, m, card),
         scripts=or_fault(_scripts, site, card, trusted),
         waived=sorted({one.finding.rule for one in marked if one.waived}),
+        observed=or_fault(m.observation, card.path),
     )
 
 
@@ -335,6 +338,7 @@ async def show(request: Request) -> Response:
         usage_known=usage_known,
         used=used,
         days=uses_by_day(site, card),
+        nothing=NOTHING,
         limits={"sections": MAX_SECTIONS_SHOWN, "scripts": MAX_SCRIPTS_SHOWN},
         main_quoted=quote_path(main),
     )

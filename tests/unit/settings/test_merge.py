@@ -164,3 +164,20 @@ def test_a_mute_until_no_time_at_all_is_refused_with_its_line(
         == raised.value.message
     )
     assert "write a date, and a time of day if need be: 2027-01-10T09:00:00Z" == raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("always", "never", "always"),
+        ("caution", "always", "always"),
+        ("never", "caution", "caution"),
+    ],
+)
+def test_the_strictest_file_says_what_is_observed(first: str, second: str, expected: str) -> None:
+    told = [
+        source({"scan": {"observe": first}}, "organisation"),
+        source({"scan": {"observe": second}}, "user"),
+    ]
+
+    assert expected == merge(told).scan_observe

@@ -17,6 +17,8 @@ from unit.web.asgi import Browser, elements_of, forms_of
 import metier
 from metier.disclose.inspect import InspectedFile
 from metier.discover.io import disk
+from metier.run.observe.kept import observe_ruleset
+from metier.scan.io.observed_files import keep_observation
 from metier.web.file_view import file_tree, folder_list
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ Do it. See [the guide](docs/guide.md).
 Words.
 """
 HEADINGS = [
-    "Instructions", "Findings", "Files", "Cost", "Needs", "Why", "Trust", "History", "Usage", "Run",
+    "Instructions", "Findings", "Observed", "Files", "Cost", "Needs", "Why", "Trust", "History", "Usage", "Run",
 ]  # fmt: skip
 
 
@@ -625,3 +627,64 @@ def test_a_name_that_no_path_can_have_does_not_break_the_page(home: Home) -> Non
         answer = browser.get(found[1])
 
     assert 200 == answer.status
+
+
+# --- what it did when it was observed
+
+
+def observed_once(browser: Browser, name: str, **more: object) -> str:
+    """Keep an observation of a skill, as `metier observe` does, and give its page."""
+    m = browser.library
+    card = next(one for one in m.skills(all=True) if one.name == name)
+    digest = m.digest(card)
+    assert digest is not None
+    document = {
+        "level": "caution",
+        "findings": [],
+        "at": "2026-11-18T20:00:00+00:00",
+        "ruleset": observe_ruleset(),
+        "declared": ["tool Bash"],
+        "seen": ["use the network"],
+        "done": ["contacted x.example:443"],
+        "tried": ["scripts/hello.py"],
+        "not_tried": [{"what": "scripts/old.rb", "why": "ruby is not installed"}],
+        **more,
+    }
+    keep_observation(str(m.context.data), m.context.home, digest, document)
+    return browser.get(browser.skill(name)).text
+
+
+def test_a_skill_that_was_not_observed_says_how_to(browser: Browser) -> None:
+    answer = browser.get(browser.skill("plain"))
+
+    assert "It was not observed as it is now." in answer.text
+    assert "metier observe" in answer.text
+
+
+def test_what_it_declares_shows_and_did_stand_beside_each_other(browser: Browser) -> None:
+    text = observed_once(browser, "plain", seen=[])
+
+    heads = re.findall(r'<th scope="col">(Declared|Seen in its text|Done)</th>', text)
+    cells = re.findall(r"<td><p>([^<]*)</p></td>", text)
+    assert ["Declared", "Seen in its text", "Done"] == heads
+    assert {"tool Bash", "nothing that stands out", "contacted x.example:443"} <= set(cells)
+    assert "<li><code>scripts/hello.py</code></li>" in text
+    assert "<li><code>scripts/old.rb</code>: ruby is not installed</li>" in text
+    assert observe_ruleset() in text
+    assert "the rules have changed" not in text
+
+
+def test_an_observation_by_other_rules_says_so(browser: Browser) -> None:
+    assert "the rules have changed" in observed_once(browser, "plain", ruleset="observe:0")
+
+
+def test_what_a_skill_did_is_text_and_never_markup(browser: Browser) -> None:
+    bad = "<script>alert(1)</script>"
+
+    text = observed_once(browser, "plain", done=[bad], tried=[bad], declared=[bad])
+    answer = browser.get(browser.skill("plain"))
+
+    assert bad not in text
+    assert 3 == text.count("&lt;script&gt;alert(1)")
+    assert not re.search(r"<[^>]+ (?:style|on[a-z]+)=", text)
+    assert "script-src 'self'" in answer.headers["content-security-policy"]

@@ -121,10 +121,11 @@ def _finding_text(finding: Finding, columns: int) -> str:
 
 def _views_text(one: SkillObservation, columns: int) -> str:
     """Lay what it declares, what its text shows and what it did below each other."""
-    rows = (("declared:", one.declared), ("in its text:", one.seen), ("did:", one.done))
+    from metier.run.observe.three_views import told_views
+
+    rows = told_views(one.declared, one.seen, one.done)
     return "".join(
-        wrapped(f"{label:<13}{clean('; '.join(words)) or 'nothing'}", columns, "  ", " " * 15)
-        for label, words in rows
+        wrapped(f"{label + ':':<13}{clean(told)}", columns, "  ", " " * 15) for label, told in rows
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from metier.cli.argv import CommandRow, Values
 from metier.cli.main import library
-from metier.cli.output import answer, bold, clean, coloured, diagnostic_lines, lines, style
+from metier.cli.output import answer, bold, clean, coloured, counted, diagnostic_lines, lines, style
 from metier.errors import MetierError
 from metier.fast import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from metier.discover.agents import Agent
     from metier.library import Library
     from metier.model import Choice, Why
+    from metier.run.observe.kept import KeptObservation
 
 
 def run(values: Values) -> None:
@@ -19,8 +20,37 @@ def run(values: Values) -> None:
     with library(values) as m:
         found = m.why(values.word)
         needs = _needs(m, values.word)
-    document = {**found._asdict(), **needs}
-    answer(values, found, _text(found, m.context.agent) + _needs_text(needs), document)
+        seen = _observation(m, found)
+    observed = seen and {**seen._asdict(), "findings": [one._asdict() for one in seen.findings]}
+    document = {**found._asdict(), **needs, "observed": observed}
+    text = _text(found, m.context.agent) + _needs_text(needs) + _observed_text(seen)
+    answer(values, found, text, document)
+
+
+def _observation(m: Library, found: Why) -> KeptObservation | None:
+    """Give what the copy that counts, or the only one, did when it was observed."""
+    only = found.candidates[0].path if len(found.candidates) == 1 else None
+    path = found.chosen or only
+    try:
+        return m.observation(path) if path else None
+    except MetierError:
+        return None
+
+
+def _observed_text(seen: KeptObservation | None) -> str:
+    """Say in short what it declares, what its text shows, and what it did."""
+    if seen is None:
+        return ""
+    from metier.run.observe.three_views import told_views
+
+    when = f" on {seen.at[:10]}" if seen.at else ""
+    old = "" if seen.is_current else ", by earlier rules"
+    rows = told_views(seen.declared, seen.seen, seen.done)
+    told = [f"{label + ':':<13}{clean(words)}" for label, words in rows]
+    left = len(seen.not_tried)
+    tried = f"{counted(len(seen.tried), 'thing')} tried"
+    told.append(tried + (f", {left} not (metier observe --verbose lists them)" if left else ""))
+    return f"\nobserved{when}{old}: {coloured(seen.level)}\n{lines(told)}"
 
 
 def _needs(m: Library, name: str) -> dict[str, list[str]]:

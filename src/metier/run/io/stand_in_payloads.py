@@ -14,6 +14,7 @@ import re
 from typing import NamedTuple
 
 from metier.run.observe.model import CLONE_MARK, MARK_DOMAIN, PACKAGE_MARK
+from metier.run.observe.repository import pack_objects, repository_files
 
 SCRIPT_MARK = "ran-"
 _TYPES = {
@@ -91,10 +92,9 @@ class StandInAnswer(NamedTuple):
 
 def answer_request(request: SeenRequest, body: bytes, host: str) -> StandInAnswer:
     """Answer a request."""
-    del body
     path = request.path
     mark = mark_of(host, path)
-    found = _repository(request, host) or _package_index(path, host, mark)
+    found = _repository(request, body, host) or _package_index(path, host, mark)
     if found is not None:
         return found
     last = path.rpartition("/")[2]
@@ -166,14 +166,14 @@ def _git_line(text: bytes) -> bytes:
 
 # --- repositories
 
-_CLONED = re.compile(r"(/.+?)/(info/refs|HEAD|objects/[0-9a-z]{2,4}/[\w-]+)")
+_CLONED = re.compile(r"(/.+?)/(info/refs|git-upload-pack)")
 _RUN_IN_CLONES = ("install.sh", "setup.sh", "bootstrap.sh", "build.sh", "run.sh", "start.sh")
 _READ_IN_CLONES = ("setup.py", "install.py", "main.py", "app.py", "scripts/install.py")
 
 
-def _repository(request: SeenRequest, host: str) -> StandInAnswer | None:
-    """Answer git, which clones a small repository whose every program is marked: as a server does
-    that has nothing but files.
+def _repository(request: SeenRequest, body: bytes, host: str) -> StandInAnswer | None:
+    """Answer git, which clones a small repository whose every program is marked; who asks for the
+    newest commits alone gets the one that there is.
     """
     found = _CLONED.fullmatch(request.path)
     agent = request.headers.get("user-agent", "")
@@ -183,21 +183,20 @@ def _repository(request: SeenRequest, host: str) -> StandInAnswer | None:
         none = _git_line(b"0" * 40 + b" capabilities^{}\0agent=git/2.43\n")
         refs = b"001f# service=git-receive-pack\n0000" + none + b"0000"
         return StandInAnswer(refs, "application/x-git-receive-pack-advertisement")
-    if found[2] == "HEAD":
-        return StandInAnswer(b"ref: refs/heads/main\n")
     files = _clone_files(mark_of(host, found[1], CLONE_MARK))
     if found[2] == "info/refs":
         commit = files["refs/heads/main"].strip()
-        return StandInAnswer(commit + b"\trefs/heads/main\n", note=True)
-    data = files.get(found[2])
-    if data is None:
-        return StandInAnswer(b"", status="404 Not Found")
-    return StandInAnswer(data, "application/x-git-loose-object")
+        can = b"shallow symref=HEAD:refs/heads/main agent=git/2.43"
+        refs = _git_line(b"%s HEAD\0%s\n" % (commit, can))
+        refs += _git_line(b"%s refs/heads/main\n" % commit)
+        told = b"001e# service=git-upload-pack\n0000" + refs + b"0000"
+        return StandInAnswer(told, "application/x-git-upload-pack-advertisement", note=True)
+    cut = b"0000" if b"deepen " in body else b""  # no commit is cut off from the ones before it
+    pack = _git_line(b"NAK\n") + pack_objects(files) if b"done" in body else b""
+    return StandInAnswer(cut + pack, "application/x-git-upload-pack-result")
 
 
 def _clone_files(mark: str) -> dict[str, bytes]:
-    from metier.run.observe.repository import repository_files
-
     code = dict.fromkeys((*_RUN_IN_CLONES, *_READ_IN_CLONES), script(mark))
     about = {"name": "tool", "version": "1.0.0", "scripts": {"postinstall": "sh install.sh"}}
     plain = {

@@ -210,7 +210,8 @@ def _answer_requests(server: Serves, one: Connection) -> None:
         while b"\r\n\r\n" not in held:
             data = one.read()
             held += data
-            if not data or len(held) > MAX_HEAD_BYTES or not held.startswith(_METHODS):
+            endless = len(held) > MAX_HEAD_BYTES and b"\r\n\r\n" not in held
+            if not data or endless or not held.startswith(_METHODS):
                 if data:
                     _drain(one)
                 return

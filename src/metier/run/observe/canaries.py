@@ -302,7 +302,7 @@ def _varying(requests: Sequence[bytes]) -> Iterator[bytes]:
     """
     rows = [[_LABEL.sub(b"", word) for word in _WORD_BREAK.split(one)] for one in requests]
     if len({len(row) for row in rows}) == 1:
-        for column in zip(*rows, strict=True):
+        for column in (*zip(*rows, strict=True), *zip(*_in_order(rows), strict=True)):
             if len(set(column)) < 2:
                 continue
             if all(word.isdigit() and len(word) < MAX_NUMBER_CHARS for word in column):
@@ -315,6 +315,17 @@ def _varying(requests: Sequence[bytes]) -> Iterator[bytes]:
     yield b"".join(middles)
     yield b"".join(re.sub(rb"^\d{1,4}[.&-]", b"", one) for one in middles)
     yield b"".join(max(_RUN.findall(one), key=len, default=b"") for one in middles)
+
+
+def _in_order(rows: list[list[bytes]]) -> list[list[bytes]]:
+    """Put rows in the order of their numbers: over two connections in turn they come otherwise. There
+    are none where no word of them is a number of its own.
+    """
+    for column in zip(*rows, strict=True):
+        numbered = all(word.isdigit() and len(word) < MAX_NUMBER_CHARS for word in column)
+        if numbered and len({int(word) for word in column}) == len(rows):
+            return [row for _word, row in sorted(zip(map(int, column), rows, strict=True))]
+    return []
 
 
 def _bytes_of(number: int) -> bytes:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from metier.model import Finding
 from metier.run.observe.canaries import find_canaries, find_in_pieces, is_opaque
+from metier.run.observe.claims import NO_FILES, ClaimsAndDeeds
 from metier.run.observe.model import CLONE_MARK, MARK_DOMAIN, PACKAGE_MARK
 from metier.run.observe.places import (
     AGENT_FILES,
@@ -15,7 +16,6 @@ from metier.run.observe.places import (
     DATA_ENDINGS,
     DATA_FOLDERS,
     GENERATED_FILES,
-    GENERIC_WORDS,
     LETS_IN,
     OWN_DATA,
     PACKAGE_HOSTS,
@@ -24,20 +24,20 @@ from metier.run.observe.places import (
     PROJECT_AGENT_FILES,
     READ_BY_AGENTS,
     SECRET_KINDS,
-    SPOKEN_NAMES,
-    SPOKEN_PLACES,
-    VENDORS,
 )
 from metier.run.observe.repository import unpack
 from metier.run.observe.signs import (
+    added_servers,
     body,
     has_other_address,
+    host_of,
     is_greeting,
     is_installer,
     is_scrambled,
     labels,
     only_paths,
-    owner_of,
+    package_words,
+    requests_in,
     scp_host,
     short,
     starts_later,
@@ -48,20 +48,15 @@ from metier.scan.ruleset import OBSERVED_RULES
 from metier.scan.waive import add_observed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from metier.model import Level
-    from metier.run.observe.model import Canary, Seen, Stage, WatchRecord
+    from metier.run.observe.model import Seen, Stage, WatchRecord
     from metier.run.observe.plan import ReadSkill
 
 MAX_TEXT_CHARS = 200
-GIVEN_DOMAIN = "example.org"
-"""In this lie all hosts that the stage gives as arguments and in variables."""
 REFUSED_QUIETLY = frozenset({"io_uring_setup", "userfaultfd", "memfd_create", "clone3", "keyctl"})
 """Calls that ordinary programs try and do without: no sign of anything."""
-_HOST_IN_TEXT = re.compile(
-    r"(?<![\w.-])((?:[a-z0-9-]+\.)+[a-z]{2,}|\d{1,3}(?:\.\d{1,3}){3})", re.IGNORECASE
-)
 _SHELL_GIVEN = re.compile(
     r"(?<![\w.-])(?:ba|z|k|da)?sh(?:\s+-\w+)*?\s+-\w*i\w*(?!\S)|pty\.spawn"
     r"|(?:^|/)(?:nc|ncat|socat)\b.*(?: -e|EXEC)"
@@ -74,7 +69,7 @@ _SSH_RUNS = re.compile(
     rb"^\s*(?:proxycommand|localcommand|permitlocalcommand|match\b.*\bexec)",
     re.IGNORECASE | re.MULTILINE,
 )
-_NO_FILES = ("\0",)
+_ADDRESS_IN_TEXT = re.compile(r"\b(?:https?|wss?)://[^\s\"']+")
 
 
 class ObserveVerdict(NamedTuple):
@@ -96,17 +91,8 @@ def judge(
     return ObserveVerdict(level, tuple(findings), tuple(judging.events))
 
 
-def host_of(what: str) -> str:
-    """Give the host of `host:port`, `host` or an address with a scheme."""
-    text = what.partition("://")[2].partition("/")[0] if "://" in what else what
-    text = text.partition(" ")[0]
-    if text.startswith("["):
-        return text[1:].partition("]")[0]
-    return text.rpartition(":")[0] if text.count(":") == 1 else text
-
-
-class _Judging:
-    """Holds what is known while one skill is judged."""
+class _Judging(ClaimsAndDeeds):
+    """Judges one skill, kind of deed by kind of deed."""
 
     def __init__(
         self,
@@ -115,23 +101,8 @@ class _Judging:
         watched: WatchRecord,
         scan_text: Callable[[str, bytes], Level],
     ) -> None:
-        self.skill, self.stage, self.watched, self.scan_text = skill, stage, watched, scan_text
-        self.events = [self.marked(one) for one in watched.events]
-        text = skill.files.get(skill.main, b"").decode("utf-8", "replace")
-        self.text = text.lower()
-        self.named = {host.lower() for host in _HOST_IN_TEXT.findall(text)}
-        self.canaries = {one.place: one for one in stage.canaries}
-        self.given = {
-            host.lower()
-            for _name, value in stage.variables
-            for host in _HOST_IN_TEXT.findall(value)
-        }
-
-    def marked(self, seen: Seen) -> Seen:
-        """Find the canaries in what was sent."""
-        if seen.kind != "send" or seen.canaries:
-            return seen
-        return seen._replace(canaries=find_canaries(seen.data, self.stage.canaries))
+        super().__init__(skill, stage, watched.events)
+        self.watched, self.scan_text = watched, scan_text
 
     def findings(self) -> list[Finding]:
         """Give every finding, the gravest first, each rule and evidence once."""
@@ -191,8 +162,8 @@ class _Judging:
             elif one.kind == "lookup" and not one.what.endswith(f".{MARK_DOMAIN}"):
                 streams[".".join(one.what.split(".")[-2:])].append(one)
         for host, parts in streams.items():
-            texts = [one.data or one.what.encode() for one in parts]
-            sizes = sum(one.size or len(text) for one, text in zip(parts, texts, strict=True))
+            sizes = sum(one.size or len(one.what) for one in parts)
+            texts = [each for one in parts for each in requests_in(one.data or one.what.encode())]
             names = [one.what.encode() for one in parts if one.kind == "lookup"]
             whole = (
                 find_canaries(b"".join(labels(name) for name in names), self.stage.canaries)
@@ -205,7 +176,7 @@ class _Judging:
                 yield from self.taken(places, host, parts[0].where, sizes)
 
     def taken(
-        self, places: Iterable[str], to: str, where: str, size: int, data: bytes = b""
+        self, places: Collection[str], to: str, where: str, size: int, data: bytes = b""
     ) -> Iterator[Finding]:
         """Judge secrets that reached a host."""
         host = host_of(to)
@@ -219,78 +190,12 @@ class _Judging:
                 rule = "OB106"
             elif canary.kind == "work" and (self.is_named(host) or self.is_spoken(host)):
                 rule = "OB104"  # a tool that deploys or checks a project has to send it
+            elif self.is_login(canary, to, data):
+                rule = "OB107"
+            elif self.is_own_account(canary, places, host):
+                rule = "OB108"
             deed = f"sent {place} (canary) to {to}, {size:,} bytes"
             yield self.finding(rule, deed, where, f"{place} {host}")
-
-    def is_meant(self, canary: Canary, host: str) -> bool:
-        """Tell whether a secret went where it belongs: to its own vendor, or to the host that a
-        skill names, which asked for a secret of its own.
-        """
-        vendors = [
-            host_ for part, hosts in VENDORS.items() if part in canary.place for host_ in hosts
-        ]
-        if any(host == one or host.endswith(f".{one}") for one in vendors):
-            return True
-        if canary.kind == "work" and host in {"github.com", "api.github.com"}:
-            return True  # the project's own remote
-        if canary.kind == "asked" and self.is_given(host):
-            return True
-        asked = canary.kind == "asked" or canary.place.startswith("$")
-        declared = canary.place.removeprefix("$").lower() in self.text
-        foreign = bool(vendors)
-        return asked and declared and not foreign and (self.is_named(host) or self.is_given(host))
-
-    def is_namesake(self, canary: Canary, host: str) -> bool:
-        """Tell whether a variable that the skill asks for is called after the host that gets it."""
-        words = {word for word in canary.place.lower().strip("$").split("_") if len(word) > 3}
-        return canary.kind == "asked" and owner_of(host) in words - GENERIC_WORDS
-
-    def is_spoken_of(self, canary: Canary, host: str, where: str, data: bytes) -> bool:
-        """Tell whether a secret goes to its vendor in the open: by the vendor's own program, or as
-        the instructions say. A whole file of secrets is no way to log in.
-        """
-        if canary.kind == "work":
-            return True
-        started = self.programs(where)
-        own = any(canary.place.startswith(PROGRAM_FILES.get(one, _NO_FILES)) for one in started)
-        if canary.place.startswith("~"):
-            return own or (self.is_spoken(host) and not find_canaries(body(data), (canary,)))
-        said = canary.place.removeprefix("$").lower() in self.text
-        tools = started & {"git", "gh", "npm", "npx", "aws", "gcloud", "docker", "twine", "az"}
-        return said or bool(tools) or self.is_spoken(host) or self.is_given(host)
-
-    def is_spoken(self, host: str) -> bool:
-        """Tell whether the instructions speak of a host, or of whose it is."""
-        label = owner_of(host)
-        spoken = len(label) > 3 and re.search(rf"(?<![a-z]){re.escape(label)}(?![a-z])", self.text)
-        return self.is_named(host) or bool(spoken)
-
-    def programs(self, where: str) -> set[str]:
-        """Give the programs that one try started, by their names."""
-        return {
-            word.rpartition("/")[2]
-            for each in self.events
-            if each.kind == "exec" and each.where == where
-            for word in each.what.split()[:2]
-        }
-
-    def is_named(self, host: str) -> bool:
-        """Tell whether the skill's instructions name a host, or the domain that it is in."""
-        low = host.lower()
-        return any(
-            low == one or low.endswith(f".{one}") or one.endswith(f".{low}") for one in self.named
-        )
-
-    def is_vendor(self, host: str) -> bool:
-        """Tell whether a skill says in its head whose host this is: `deploy-to-vercel`."""
-        label = owner_of(host)
-        head = f"{self.skill.name}\n{self.text.partition(chr(10) + '---')[0]}".lower()
-        return len(label) > 3 and re.search(rf"\b{re.escape(label)}\b", head) is not None
-
-    def is_given(self, host: str) -> bool:
-        """Tell whether the host is one that we gave as an argument or in a variable."""
-        low = host.lower()
-        return low == GIVEN_DOMAIN or low.endswith(f".{GIVEN_DOMAIN}") or low in self.given
 
     def opaque(self) -> Iterator[Finding]:
         """Judge unreadable bytes that left after secrets were read in the same try."""
@@ -365,7 +270,7 @@ class _Judging:
             words = one.what.split() if one.kind == "exec" else []
             if not PACKAGE_PROGRAMS & {word.rpartition("/")[2] for word in words[:4]}:
                 continue
-            for word in words:
+            for word in package_words(words):
                 host = host_of(word.partition("=")[2] or word) if "://" in word else ""
                 known = host in PACKAGE_HOSTS or host in CODE_HOSTS or self.is_given(host)
                 if host and not known:
@@ -421,6 +326,8 @@ class _Judging:
             inside = one.what.removeprefix(project)
             evidence = f"wrote {one.what}"
             if one.what.startswith(AGENT_FILES):
+                if self.is_copy(one):
+                    continue
                 rule = self.agent_rule(one)
             elif one.kind == "write" and starts_later(one.what) and not only_paths(one):
                 rule = "OB124" if self.is_declared(one) else "OB120"
@@ -430,7 +337,7 @@ class _Judging:
                 continue
             yield self.finding(rule, evidence, one.where)
             if (
-                rule in {"OB121", "OB122", "OB125"}
+                rule in {"OB121", "OB122", "OB125", "OB126"}
                 and self.scan_text(one.what, one.data) == "dangerous"
             ):
                 yield self.finding("OB123", evidence, one.where)
@@ -444,19 +351,36 @@ class _Judging:
             return False
         return not lets_in and self.is_told(one.what) and not self.is_risky(one)
 
-    def is_told(self, place: str) -> bool:
-        """Tell whether the instructions say that they change a file that runs by itself, by its name
-        or as people speak of it.
-        """
-        words = (
-            one for start, some in SPOKEN_PLACES.items() if place.startswith(start) for one in some
+    def is_copy(self, one: Seen) -> bool:
+        """Tell whether a file is what an agent's file held before, kept beside it."""
+        return one.kind == "write" and any(
+            one.data == decoy.data and one.what.startswith(f"{self.shown(decoy.path)}.")
+            for decoy in self.stage.decoys
         )
-        return self.is_about(place) or any(word in self.text for word in words)
+
+    def adds_server(self, one: Seen) -> bool:
+        """Tell whether all that a skill changed is an MCP server that it adds, as its instructions
+        say with the file's name: one by a program that the scan does not mind, or at a host that
+        the instructions name.
+        """
+        old = next((d.data for d in self.stage.decoys if self.shown(d.path) == one.what), b"")
+        more = added_servers(old, one.data)
+        hosts = [host_of(found[0]) for found in _ADDRESS_IN_TEXT.finditer(more)]
+        return (
+            bool(more)
+            and one.kind == "write"
+            and "mcp" in self.text
+            and one.what.lower() in self.text
+            and all(self.is_named(host) or self.is_given(host) for host in hosts)
+            and self.scan_text("added.sh", more.encode()) == "safe"
+        )
 
     def agent_rule(self, one: Seen) -> str:
         """Give the rule for a file below an agent's folder: what agents read is grave, a new skill
         of a skill that makes skills is for a person to look at, and data of its own is slight.
         """
+        if self.adds_server(one):
+            return "OB126"
         old = any(self.shown(decoy.path) == one.what for decoy in self.stage.decoys)
         _tilde, _agent, *parts = one.what.lower().split("/")
         if old or not parts or one.kind != "write":
@@ -545,6 +469,7 @@ class _Judging:
             if one.kind == "write" and one.what.startswith(f"{git}objects/")
         ]
         branches = {self.shown(one.path) for one in self.stage.decoys}
+        yield from self.replaced(branches, f"{git}refs/heads/")
         for one in self.events:
             fresh = one.what not in branches  # a branch that was not there has no past to lose
             if one.kind != "write" or not one.what.startswith(f"{git}refs/heads/") or fresh:
@@ -554,6 +479,23 @@ class _Judging:
             commit = next((each.data for each in made if each.what == place), b"")
             if commit and b"\nparent " not in unpack(commit):
                 yield self.finding("OB130", f"threw away the history of {one.what}", one.where)
+
+    def replaced(self, places: set[str], heads: str) -> Iterator[Finding]:
+        """Judge a branch without a past that was put in the place of one that had some: once all is
+        packed, no file shows it any more.
+        """
+        orphans: set[str] = set()
+        for one in self.events:
+            words = one.what.split() if one.kind == "exec" else []
+            if not words or words[0].rpartition("/")[2] != "git":
+                continue
+            if "--orphan" in words:
+                orphans.add(one.where)
+            gone = {word for word in words if f"{heads}{word}" in places}
+            forced = {"-D", "-M"} & set(words)
+            if one.where in orphans and "branch" in words and forced and gone:
+                name = min(gone)
+                yield self.finding("OB130", f"threw away the history of {heads}{name}", one.where)
 
     def is_work(self, shown: str) -> bool:
         """Tell whether a path is source of the project, as opposed to what a build makes."""
@@ -580,22 +522,11 @@ class _Judging:
     def is_read_by_program(self, one: Seen) -> bool:
         """Tell whether a program of this try reads such a file by itself, as ssh does its keys."""
         started = {*self.programs(one.where), one.program.rpartition("/")[2]}
-        return any(one.what.startswith(PROGRAM_FILES.get(name, _NO_FILES)) for name in started)
+        return any(one.what.startswith(PROGRAM_FILES.get(name, NO_FILES)) for name in started)
 
     def is_secret(self, one: Seen) -> bool:
         """Tell whether what was read is a secret."""
         return one.what in self.canaries and self.canaries[one.what].kind in SECRET_KINDS
-
-    def is_about(self, place: str) -> bool:
-        """Tell whether the instructions speak of a file openly, by its name."""
-        name = place.rpartition("/")[2].lower()
-        folder = place.split("/")[1].lower() if "/" in place else ""
-        words = SPOKEN_NAMES.get(name, name.lstrip("."))
-        return (
-            name in self.text
-            or words in self.text
-            or (len(folder) > 4 and f"~/{folder}" in self.text)
-        )
 
     def refused(self) -> Iterator[Finding]:
         """Judge calls that the sandbox refused."""
@@ -613,8 +544,3 @@ class _Judging:
                 continue
             rule = "OB160" if self.is_named(host) else "OB161"
             yield self.finding(rule, f"connected to {one.what}", one.where)
-
-    def shown(self, path: str) -> str:
-        """Give a path as events name it: below the home with a tilde."""
-        home = self.stage.home
-        return f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path

@@ -141,13 +141,16 @@ SPOKEN_NAMES = {
     "pip.conf": "pip config",
 }
 """What people call a file that they do not write into by its name."""
-_OF_SHELLS = ("shell profile", "shell rc", "shell startup", "shell config", "your shell's")
+_OF_SHELLS = (
+    "shell profile", "shell rc", "shell startup", "shell config", "your shell's", "dotfile",
+)  # fmt: skip
 SPOKEN_PLACES: dict[str, tuple[str, ...]] = {
     "~/.config/fish/completions/": ("completion",),
     "~/.config/systemd/": ("systemd", "systemctl"),
     "~/.local/share/systemd/": ("systemd", "systemctl"),
     "~/.config/autostart/": ("autostart", "at login", "when you log in"),
     "~/Library/LaunchAgents/": ("launchd", "launchagent", "launch agent", "launchctl"),
+    **dict.fromkeys(("~/.vimrc", "~/.inputrc", "~/.gitconfig"), ("dotfile",)),
     "~/.config/git/": ("git config", "gitignore", "global git"),
     **dict.fromkeys(
         (

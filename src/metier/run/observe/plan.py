@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import textwrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.run.interpreters import interpreter_of, options_of
@@ -74,6 +75,18 @@ _TIME = re.compile(
     r"datetime|time\.time|time\.local|date \+|new Date|Date\.now|\$\(date|weekday|getDay|EPOCH"
 )
 _IN_CI = re.compile(r"\bCI\b|GITHUB_ACTIONS|GITLAB_CI|JENKINS|BUILDKITE")
+_CHOICES = re.compile(
+    r"add_argument\(\s*(?:['\"]-\w['\"],\s*)?['\"](-{0,2}[a-z][\w-]*)['\"][^)]*?"
+    r"choices\s*=\s*[\[({]([^\])}]*)[\])}]"
+)
+_DEFAULT = re.compile(r"default\s*=\s*['\"]([\w.-]+)['\"]")
+_WORD = re.compile(r"['\"]([\w.-]{1,30})['\"]")
+_SUBCOMMAND = re.compile(r"add_parser\(\s*['\"]([\w.-]{1,30})['\"]")
+_SHELL_CASE = re.compile(r"\bcase\s+\"?\$\{?1\b[^\n]*\bin\b(.*?)\besac\b", re.DOTALL)
+_SHELL_WORDS = re.compile(r"(?:^|;;|\n)\s*\(?([a-z][\w.-]{1,20}(?:\s*\|\s*[\w.-]+)*)\)")
+_COMPARED = re.compile(r"argv\[[12]\]\s*={2,3}\s*['\"]([a-z][\w.-]{1,20})['\"]")
+MAX_CHOICES = 4
+"""Of the words that a script does different things for, how many are tried."""
 _USAGE = re.compile(r"[Uu]sage:\s*(?:\$0|%\(prog\)s|\S+)\s+([^\n\"']{1,120})")
 _PLACEHOLDER = re.compile(
     r"<([A-Za-z][\w .:/|-]{0,40})>|\{\{?\s*([A-Za-z][\w.-]{0,30})\s*\}?\}|\[([A-Z][A-Z_ -]{2,30})\]|\b(YOUR_[A-Z_]+|your-[a-z-]+)\b"
@@ -231,6 +244,10 @@ class _Planner:
             place = f"{self.skill.main}:{line}"
             if piece.place == "fence":
                 yield from self.fence(text, piece, place)
+            elif piece.place == "code" and self.looks_run(text[piece.start : piece.end]):
+                code = textwrap.dedent(text[piece.start : piece.end]).strip("\n")
+                if not self.is_warned(text, piece.start):
+                    yield self.shell("command", self.fill(code), place)
             elif piece.place == "code-span" and self.is_told(text, piece):
                 yield self.shell("command", self.fill(text[piece.start : piece.end]), place)
 
@@ -258,6 +275,13 @@ class _Planner:
                 return
             given = f"{program} - <<'METIER_END'\n{self.fill(code, quote=False)}\nMETIER_END"
             yield self.shell("command", given, place)
+
+    def looks_run(self, code: str) -> bool:
+        """Tell whether each line of an indented block looks like a command."""
+        lines = [line.strip() for line in code.split("\n") if line.strip()]
+        return bool(lines) and all(
+            _LOOKS_RUN.match(line) or line.startswith(("#", *self.scripts)) for line in lines
+        )
 
     def is_told(self, text: str, piece: MarkdownSegment) -> bool:
         """Tell whether a sentence tells the agent to run what stands in it as code."""
@@ -355,6 +379,8 @@ class _Planner:
             fed = f"{shlex.join(start)} < {sample_path(self.usual_ending(text))}"
             yield self.shell("command", fed, path)._replace(kind="script", what=f"{path} < sample")
         yield self.run(path, start, ())
+        for words in self.chosen(text, with_input):
+            yield self.run(path, start, words)
         if reader == "python3" and _only_defines(text):
             yield self.call_functions(path, text)
         if "argparse" in text or "--help" in text or "getopts" in text or "commander" in text:
@@ -369,6 +395,26 @@ class _Planner:
                 )
                 for days in DAYS_LATER
             )
+
+    def chosen(self, text: str, given: Texts) -> Iterator[Texts]:
+        """Give arguments for each word that a script does something else for: the choices of an
+        option, and subcommands.
+        """
+        found: list[Texts] = []
+        for match in _CHOICES.finditer(text):
+            usual = _DEFAULT.search(text, match.end(), match.end() + 200)
+            words = [one for one in _WORD.findall(match[2]) if usual is None or one != usual[1]]
+            for word in words:
+                if match[1].startswith("-"):
+                    found.append((*given, match[1], word))
+                elif word not in given:
+                    found.append(tuple(word if one == _first(match[2]) else one for one in given))
+        plain = list(_SUBCOMMAND.findall(text)) + list(_COMPARED.findall(text))
+        for block in _SHELL_CASE.findall(text):
+            plain += [one.split("|")[0].strip() for one in _SHELL_WORDS.findall(block)]
+        rest = tuple(one for one in given if not one.startswith("out-"))
+        found += [(word, *(one for one in rest if one != word)) for word in plain]
+        yield from list(dict.fromkeys(found))[:MAX_CHOICES]
 
     def call_functions(self, path: str, text: str) -> Try:
         """Make a try that calls what a file only defines, as an agent would that reads the skill."""
@@ -397,8 +443,9 @@ class _Planner:
         for option, rest in _OPTION.findall(text):
             if not _FLAG.search(rest):
                 given += [option, self.argument(option.strip("-"), text)]
+        chosen = {one[1]: _first(one[2]) for one in _CHOICES.finditer(text)}
         for name in _POSITIONAL.findall(text):
-            given.append(self.argument(name, text))
+            given.append(chosen.get(name) or self.argument(name, text))
         if given:
             return tuple(given[:12])
         numbers = [int(one or 1) for one in _PROGRAM_ARGUMENT.findall(text)]
@@ -460,6 +507,11 @@ _VALUES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("user", "owner", "org", "username"), "sam"),
     (("id",), "42"),
 )  # fmt: skip
+
+
+def _first(choices: str) -> str:
+    """Give the first word of a list of choices."""
+    return next(iter(_WORD.findall(choices)), "")
 
 
 def _only_defines(text: str) -> bool:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 WRITTEN = 1_767_600_000
 """When the commit was made, in seconds."""
 MAX_OBJECT_BYTES = 64 * 1024
+_PACKED_KINDS = {b"commit": 1, b"tree": 2, b"blob": 3}
 _FILE, _PROGRAM, _FOLDER = 0o100644, 0o100755, 0o40000
 
 
@@ -46,6 +47,23 @@ def repository_files(
         "logs/HEAD": line,
         "index": _index(files, blobs),
     }
+
+
+def pack_objects(files: Mapping[str, bytes]) -> bytes:
+    """Give all objects of such a repository in one pack, as git sends them."""
+    objects = [zlib.decompress(data) for path, data in files.items() if path[:8] == "objects/"]
+    body = struct.pack(">4sII", b"PACK", 2, len(objects))
+    for whole in objects:
+        kind, _blank, rest = whole.partition(b" ")
+        data = rest.partition(b"\0")[2]
+        left, first = len(data) >> 4, _PACKED_KINDS[kind] << 4 | len(data) & 15
+        sizes = [first]
+        while left:
+            sizes[-1] |= 128
+            sizes.append(left & 127)
+            left >>= 7
+        body += bytes(sizes) + zlib.compress(data)
+    return body + hashlib.sha1(body, usedforsecurity=False).digest()
 
 
 def unpack(data: bytes) -> bytes:

@@ -5,6 +5,7 @@ One function shows the job: `observe_tree` plans, sets the stage, has it watched
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.audit import log
@@ -17,6 +18,7 @@ from metier.run.io import copies, find_interpreter
 from metier.run.io.decoy_table import load_caller, load_decoys
 from metier.run.model import never
 from metier.run.observe.judge import judge
+from metier.run.observe.kept import kept_observation, observe_ruleset
 from metier.run.observe.model import SkillObservation, WatchLimits
 from metier.run.observe.plan import ReadSkill, asked_variables, plan_tries
 from metier.run.observe.stage import build_stage, program_names
@@ -44,6 +46,8 @@ MAX_READ_BYTES = 1024 * 1024
 MAX_KEPT_EVENTS = 200
 """Events that are kept with an observation; the findings are kept whole."""
 LEVELS = ("safe", "caution", "dangerous")
+SKILL_ENDINGS = (".md", ".py")
+"""How a file is called that is a skill by itself."""
 
 
 class ObserveOptions(NamedTuple):
@@ -156,7 +160,8 @@ def observe_tree(
         **views._asdict(),
     )
     if not options.script:  # a look at one script says nothing of the others
-        kept = _with_earlier(_document(done), kept_observation(context, digest))
+        noted = {"at": _told_time(began), "ruleset": observe_ruleset(), **_document(done)}
+        kept = _with_earlier(noted, kept_observation(context, digest))
         observed_files.keep_observation(context.data, context.home, digest, kept)
         context.learn(one.path, skill.name, _together(context, one))
     log.record(
@@ -170,13 +175,6 @@ def observe_tree(
         seconds=done.seconds,
     )
     return done
-
-
-def kept_observation(context: Context, digest: str | None) -> JsonObject | None:
-    """Give what is kept of an observation of some bytes; nothing where there was none."""
-    if not digest or not context.data:
-        return None
-    return observed_files.read_observation(context.data, digest)
 
 
 def suggest(context: Context, name: str, script: str) -> RunSuggestion:
@@ -229,6 +227,10 @@ def _with_earlier(now: JsonObject, earlier: JsonObject | None) -> JsonObject:
     level = max(now["level"], earlier["level"], key=LEVELS.index)
     tried = [*now["tried"], *(one for one in earlier["tried"] if one not in now["tried"])]
     return {**now, "level": level, "findings": [one._asdict() for one in found], "tried": tried}
+
+
+def _told_time(nanoseconds: int) -> str:
+    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).isoformat(timespec="seconds")
 
 
 def _no_news(_done: int, _total: int) -> None:
@@ -292,12 +294,12 @@ def _find(context: Context, target: str) -> Iterator[ToObserve]:
             scanner.close()
         known = [ToObserve(one.path, one.name) for one in found]
         yield from known or [ToObserve(place, place.rpartition("/")[2])]
-    elif kind is not None:
+    elif kind is not None and place.lower().endswith(SKILL_ENDINGS):
         if place.rpartition("/")[2].lower() == "skill.md":
             place = place.rpartition("/")[0]
         one = target_of(place)
         yield ToObserve(one.path, one.name)
-    else:
+    elif kind is None:  # any other file is an archive, if it is anything: a source
         try:
             card = context.catalogue.resolve(target)
         except NotFoundError:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from metier.run.observe.canaries import is_opaque
 from metier.run.observe.places import (
@@ -24,6 +25,17 @@ _PTH_RUNS = re.compile(
     rb"^import[ \t]+(?!(__editable__\w+_finder); \1\.install\(\)\s*$)", re.MULTILINE
 )
 """A line of a .pth file that runs something; that of an editable installation only finds it."""
+_REQUEST = re.compile(
+    rb"(?=(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) [^ \r\n]{1,8000} HTTP/1\.[01]\r\n)"
+)
+MAX_REQUESTS = 4_000
+_LOGS_IN = re.compile(
+    rb"^[\w-]*(?:authorization|token|api-?key)[\w-]*:[^\r\n]*", re.IGNORECASE | re.MULTILINE
+)
+_STARTERS = frozenset({"npx", "uvx", "bunx"})
+"""Programs that fetch a package and start it; the words after its name are for it."""
+_FLAGS = frozenset({"-y", "--yes", "-q", "--quiet", "--no-install", "--silent"})
+_RUNS_OWN = frozenset({"run", "test", "start"})
 _GREETING, _MAX_GREETING = b"\x16\x03", 4096
 """How the first message of an encrypted connection begins, and how long one gets."""
 
@@ -48,6 +60,15 @@ def only_paths(one: Seen) -> bool:
     return one.what.endswith(".pth") and not _PTH_RUNS.search(one.data)
 
 
+def host_of(what: str) -> str:
+    """Give the host of `host:port`, `host` or an address with a scheme."""
+    text = what.partition("://")[2].partition("/")[0] if "://" in what else what
+    text = text.partition(" ")[0]
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.rpartition(":")[0] if text.count(":") == 1 else text
+
+
 def owner_of(host: str) -> str:
     """Give the name that a host's domain was registered under: `acme` of `api.acme.com`."""
     return (host.lower().split(".")[-2:-1] or [""])[0]
@@ -69,12 +90,65 @@ def body(data: bytes) -> bytes:
     return body if gap and head[:8].split(b" ")[0].isupper() else data
 
 
+def requests_in(data: bytes) -> list[bytes]:
+    """Give the requests that went over one connection, one after the other: who sends bit by bit
+    need not connect anew each time.
+    """
+    return [one for one in _REQUEST.split(data, MAX_REQUESTS) if one] or [data]
+
+
+def without_logins(data: bytes) -> bytes:
+    """Give requests without the headers by which programs log in."""
+    return _LOGS_IN.sub(b"", data)
+
+
+def added_servers(old: bytes, new: bytes) -> str:
+    """Give the MCP servers that an agent's settings gained, as text; nothing where anything else in
+    them changed too.
+    """
+    before, after = _settings(old or b"{}"), _settings(new)
+    if before is None or after is None:
+        return ""
+    had, has = before.pop("mcpServers", {}), after.pop("mcpServers", {})
+    if before != after or not isinstance(had, dict) or not isinstance(has, dict):
+        return ""
+    more = {name: one for name, one in has.items() if name not in had}
+    kept = all(has.get(name) == one for name, one in had.items())
+    return json.dumps(more) if more and kept else ""
+
+
+def _settings(text: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
 def is_greeting(data: bytes) -> bool:
     """Tell whether bytes are no more than the greeting of an encrypted connection, which was given
     up when it met our certificate. Whoever writes only the beginning of one hides something.
     """
     whole = int.from_bytes(data[3:5], "big") + 5
     return data.startswith(_GREETING) and data[5:6] == b"\1" and len(data) == whole <= _MAX_GREETING
+
+
+def package_words(words: list[str]) -> list[str]:
+    """Give the words of a package manager's command that say which package, and from where: not what
+    the program gets that it starts.
+    """
+    told = words[: words.index("--")] if "--" in words else words
+    starter = next(
+        (at for at, word in enumerate(told[:4]) if word.rpartition("/")[2] in _STARTERS), None
+    )
+    if starter is None:
+        fetches = any(word.rpartition("/")[2] == "uv" for word in told[:3])
+        return [] if _RUNS_OWN & set(told[1:3]) and not fetches else told
+    for at in range(starter + 1, len(told)):
+        valued = told[at - 1].startswith("-") and told[at - 1] not in _FLAGS
+        if not told[at].startswith("-") and (at == starter + 1 or not valued):
+            return told[: at + 1]
+    return told
 
 
 def is_installer(place: str) -> bool:

@@ -57,6 +57,15 @@ PLAIN_VALUES: tuple[tuple[str, str], ...] = (
     ("FILE", "samples/input.txt"),
     ("USER", "sam"),
     ("NAME", "sample"),
+    ("ACCOUNT", "4f1c9d2e7ab0"),
+    ("SID", "4f1c9d2e7ab0"),
+    ("ORG", "northlight-studio"),
+    ("TEAM", "northlight-studio"),
+    ("PROJECT", "sample"),
+    ("REPO", "northlight-studio/sample"),
+    ("CHANNEL", "general"),
+    ("FROM", "sam@example.org"),
+    ("VERSION", "1.4.2"),
 )
 """What a variable holds that is no secret, by a part of its name."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.run.observe.judge import host_of
+from metier.run.observe.signs import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,6 +6,7 @@ first adds the second (`waive.ScanTerms`).
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from metier.errors import StoreError
@@ -62,6 +63,11 @@ def read_observation(data: str, digest: str) -> dict[str, Any] | None:
     except OSError:
         return {"level": "caution", "findings": [_UNREAD]}
     return _decode(text) or {"level": "caution", "findings": [_UNREAD]}
+
+
+def has_any(data: str) -> bool:
+    """Tell whether anything was ever observed here: most people have no such folder."""
+    return os.path.isdir(f"{data}/{FOLDER}")
 
 
 def _encode(document: Mapping[str, Any]) -> bytes:

@@ -21,7 +21,16 @@ def source_digest() -> str:
     """Condense every source file and lexicon of the scanner, by name and content; what cannot be
     read counts as such.
     """
-    top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    whole = hashlib.sha256(
+        folder_digest(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))).encode()
+    )
+    whole.update(_digest(reader_about()).encode())
+    return whole.hexdigest()
+
+
+@cache
+def folder_digest(top: str) -> str:
+    """Condense every source file and table below a folder, by name and content."""
     whole = hashlib.sha256()
     for folder, folders, names in os.walk(top):
         folders.sort()
@@ -33,7 +42,6 @@ def source_digest() -> str:
                         "utf-8", "surrogateescape"
                     )
                 )
-    whole.update(_digest(reader_about()).encode())
     return whole.hexdigest()
 
 

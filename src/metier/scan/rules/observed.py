@@ -60,6 +60,22 @@ RULES = (
         _LOOK,
     ),
     ScanRule(
+        "OB107",
+        "medium",
+        "exfiltration",
+        "It logged in with a credential that it asks for, at a host that it doesn't name",
+        "Nobody can see here whose host that is",
+        "See in the script that the host belongs to whoever gave you the credential",
+    ),
+    ScanRule(
+        "OB108",
+        "medium",
+        "exfiltration",
+        "It sent your documents to a service that it names, under your own account",
+        "The service reads, and may keep, what it gets",
+        "Use the skill only on documents that this service may have",
+    ),
+    ScanRule(
         "OB110",
         "critical",
         "execution",
@@ -153,6 +169,14 @@ RULES = (
         "persistence",
         "It keeps data of its own in your agent's folder",
         "No agent reads it by itself",
+        _LOOK,
+    ),
+    ScanRule(
+        "OB126",
+        "medium",
+        "persistence",
+        "It added an MCP server to your agent's settings, as it says it does",
+        "Your agent will start that server, or talk to it, in every session from now on",
         _LOOK,
     ),
     ScanRule(

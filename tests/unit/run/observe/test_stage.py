@@ -62,3 +62,10 @@ def test_no_decoy_is_laid_over_a_skill_that_is_called_like_a_neighbour() -> None
     stage = build_stage("seed", "release-notes", load_decoys())
 
     assert [] == [one.path for one in stage.decoys if one.path.startswith(f"{stage.skill}/")]
+
+
+def test_the_history_is_as_long_as_that_of_somebody_who_works_there() -> None:
+    stage = build_stage("seed", "demo", load_decoys())
+    lines = {one.path.rpartition("/")[2]: one.data.count(b"\n") for one in stage.decoys}
+
+    assert lines[".bash_history"] > 30

@@ -1,0 +1,187 @@
+"""What a skill says of itself, held against what it did: which hosts and files it names, and whose a
+secret is. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from metier.run.observe.canaries import find_canaries
+from metier.run.observe.places import (
+    GENERIC_WORDS,
+    OWN_DATA,
+    PROGRAM_FILES,
+    SPOKEN_NAMES,
+    SPOKEN_PLACES,
+    VENDORS,
+)
+from metier.run.observe.signs import body, owner_of, without_logins
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from metier.run.observe.model import Canary, Seen, Stage
+    from metier.run.observe.plan import ReadSkill
+
+GIVEN_DOMAIN = "example.org"
+"""In this lie all hosts that the stage gives as arguments and in variables."""
+NO_FILES = ("\0",)
+_HOST_IN_TEXT = re.compile(
+    r"(?<![\w.-])((?:[a-z0-9-]+\.)+[a-z]{2,}|\d{1,3}(?:\.\d{1,3}){3})", re.IGNORECASE
+)
+
+
+class ClaimsAndDeeds:
+    """Holds what a skill says while it is judged, and what was seen."""
+
+    def __init__(
+        self,
+        skill: ReadSkill,
+        stage: Stage,
+        events: Iterable[Seen],
+    ) -> None:
+        """Read what the skill says."""
+        self.skill, self.stage = skill, stage
+        self.events = [_marked(one, stage) for one in events]
+        text = skill.files.get(skill.main, b"").decode("utf-8", "replace")
+        self.text = text.lower()
+        self.named = {host.lower() for host in _HOST_IN_TEXT.findall(text)}
+        self.canaries = {one.place: one for one in stage.canaries}
+        self.given = {
+            host.lower()
+            for _name, value in stage.variables
+            for host in _HOST_IN_TEXT.findall(value)
+        }
+
+    def is_meant(self, canary: Canary, host: str) -> bool:
+        """Tell whether a secret went where it belongs: to its own vendor, or to the host that a
+        skill names, which asked for a secret of its own.
+        """
+        if self.is_vendors_own(canary, host):
+            return True
+        if canary.kind == "work" and host in {"github.com", "api.github.com"}:
+            return True  # the project's own remote
+        if canary.kind == "asked" and self.is_given(host):
+            return True
+        asked = canary.kind == "asked" or canary.place.startswith("$")
+        declared = canary.place.removeprefix("$").lower() in self.text
+        foreign = any(part in canary.place for part in VENDORS)
+        return asked and declared and not foreign and (self.is_named(host) or self.is_given(host))
+
+    def is_namesake(self, canary: Canary, host: str) -> bool:
+        """Tell whether a variable that the skill asks for is called after the host that gets it."""
+        words = {word for word in canary.place.lower().strip("$").split("_") if len(word) > 3}
+        return canary.kind == "asked" and owner_of(host) in words - GENERIC_WORDS
+
+    def is_login(self, canary: Canary, to: str, data: bytes) -> bool:
+        """Tell whether a token that the instructions ask for went out as programs log in: sealed, in
+        a header of its own, and nothing else of the user's with it. Whose host that is, nobody can
+        see here.
+        """
+        said = canary.kind == "asked" and canary.place.removeprefix("$").lower() in self.text
+        rest = without_logins(data)
+        return (
+            said
+            and to.endswith(":443")
+            and not any(part in canary.place for part in VENDORS)
+            and bool(data)
+            and not find_canaries(rest, self.stage.canaries)
+        )
+
+    def is_own_account(self, canary: Canary, places: Iterable[str], host: str) -> bool:
+        """Tell whether documents went to a service that the instructions name, with the key that the
+        user has for just that service: not into an account of a stranger's.
+        """
+        mine = canary.place.startswith(tuple(f"~/{folder}" for folder in OWN_DATA))
+        keys = [self.canaries[one] for one in places if one.startswith("$")]
+        return (
+            mine
+            and self.is_named(host)
+            and any(self.is_vendors_own(one, host) or self.is_namesake(one, host) for one in keys)
+        )
+
+    @staticmethod
+    def is_vendors_own(canary: Canary, host: str) -> bool:
+        """Tell whether a secret belongs to one of the well-known vendors, and this is its host."""
+        vendors = [one for part, hosts in VENDORS.items() if part in canary.place for one in hosts]
+        return any(host == one or host.endswith(f".{one}") for one in vendors)
+
+    def is_spoken_of(self, canary: Canary, host: str, where: str, data: bytes) -> bool:
+        """Tell whether a secret goes to its vendor in the open: by the vendor's own program, or as
+        the instructions say. A whole file of secrets is no way to log in.
+        """
+        if canary.kind == "work":
+            return True
+        started = self.programs(where)
+        own = any(canary.place.startswith(PROGRAM_FILES.get(one, NO_FILES)) for one in started)
+        if canary.place.startswith("~"):
+            return own or (self.is_spoken(host) and not find_canaries(body(data), (canary,)))
+        said = canary.place.removeprefix("$").lower() in self.text
+        tools = started & {"git", "gh", "npm", "npx", "aws", "gcloud", "docker", "twine", "az"}
+        return said or bool(tools) or self.is_spoken(host) or self.is_given(host)
+
+    def is_spoken(self, host: str) -> bool:
+        """Tell whether the instructions speak of a host, or of whose it is."""
+        label = owner_of(host)
+        spoken = len(label) > 3 and re.search(rf"(?<![a-z]){re.escape(label)}(?![a-z])", self.text)
+        return self.is_named(host) or bool(spoken)
+
+    def programs(self, where: str) -> set[str]:
+        """Give the programs that one try started, by their names."""
+        return {
+            word.rpartition("/")[2]
+            for each in self.events
+            if each.kind == "exec" and each.where == where
+            for word in each.what.split()[:2]
+        }
+
+    def is_named(self, host: str) -> bool:
+        """Tell whether the skill's instructions name a host, or the domain that it is in."""
+        low = host.lower()
+        return any(
+            low == one or low.endswith(f".{one}") or one.endswith(f".{low}") for one in self.named
+        )
+
+    def is_vendor(self, host: str) -> bool:
+        """Tell whether a skill says in its head whose host this is: `deploy-to-vercel`."""
+        label = owner_of(host)
+        head = f"{self.skill.name}\n{self.text.partition(chr(10) + '---')[0]}".lower()
+        return len(label) > 3 and re.search(rf"\b{re.escape(label)}\b", head) is not None
+
+    def is_given(self, host: str) -> bool:
+        """Tell whether the host is one that we gave as an argument or in a variable."""
+        low = host.lower()
+        return low == GIVEN_DOMAIN or low.endswith(f".{GIVEN_DOMAIN}") or low in self.given
+
+    def is_told(self, place: str) -> bool:
+        """Tell whether the instructions say that they change a file that runs by itself, by its name
+        or as people speak of it.
+        """
+        words = (
+            one for start, some in SPOKEN_PLACES.items() if place.startswith(start) for one in some
+        )
+        return self.is_about(place) or any(word in self.text for word in words)
+
+    def is_about(self, place: str) -> bool:
+        """Tell whether the instructions speak of a file openly, by its name."""
+        name = place.rpartition("/")[2].lower()
+        folder = place.split("/")[1].lower() if "/" in place else ""
+        words = SPOKEN_NAMES.get(name, name.lstrip("."))
+        return (
+            name in self.text
+            or words in self.text
+            or (len(folder) > 4 and f"~/{folder}" in self.text)
+        )
+
+    def shown(self, path: str) -> str:
+        """Give a path as events name it: below the home with a tilde."""
+        home = self.stage.home
+        return f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path
+
+
+def _marked(seen: Seen, stage: Stage) -> Seen:
+    """Find the canaries in what was sent."""
+    if seen.kind != "send" or seen.canaries:
+        return seen
+    return seen._replace(canaries=find_canaries(seen.data, stage.canaries))

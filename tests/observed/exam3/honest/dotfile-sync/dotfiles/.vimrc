@@ -1,0 +1,3 @@
+set number
+set expandtab shiftwidth=4
+syntax on
