@@ -482,6 +482,7 @@ async def _tokens(request: Request) -> Response:
         name=text_in(told, "name"),
         role=text_in(told, "role"),
         namespace=text_in(told, "namespace"),
+        organisation=text_in(told, "organisation"),
         expires_at=hub_of(request).now() + days * 86_400 if days else 0,
     )
     return JSONResponse(made._asdict(), 201)

@@ -27,7 +27,9 @@ from metier.errors import (
     StoreError,
     UsageError,
 )
-from metier.hub import accounts, api, well_known
+from metier.hub import accounts, api, api_people, feed, well_known
+from metier.hub.deliver import DeliveryThread
+from metier.hub.limits import RateLimits
 from metier.hub.metrics import HubMetrics
 from metier.hub.model import NOBODY
 from metier.web.access import SECURITY_HEADERS
@@ -67,6 +69,11 @@ CODES = {
     "malformed": 422,
     "unsafe-entry": 422,
     "hub-busy": 429,
+    "hub-rate": 429,
+    "hub-login": 401,
+    "hub-no-oidc": 404,
+    "hub-no-device": 404,
+    "hub-provider": 502,
     "web-too-slow": 408,
 }
 CLIENT_HEADER = "metier-client"
@@ -80,6 +87,7 @@ class CallerMiddleware:
     def __init__(self, app: ASGIApp, hub: Hub, *, local: bool, metrics: HubMetrics) -> None:
         """Stand before an application; `local` says that it listens on this machine alone."""
         self.app, self.hub, self.local, self.metrics = app, hub, local, metrics
+        self.limits = RateLimits(hub.options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Note in the scope who asks, and pass the request on."""
@@ -88,10 +96,13 @@ class CallerMiddleware:
             return
 
         began = time.monotonic()
+        address = self.limits.address_of(Request(scope))
 
         async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self.metrics.count(scope["method"], message["status"], time.monotonic() - began)
+                if message["status"] == 401:
+                    self.limits.note_failed(address)
                 have = {name.lower() for name, _value in message["headers"]}
                 message["headers"] = [
                     *message["headers"],
@@ -107,13 +118,14 @@ class CallerMiddleware:
         scope["caller"] = NOBODY
         try:
             if request.url.path not in OPEN_PATHS:
-                scope["caller"] = await self._find_caller(request)
+                scope["caller"] = await self._find_caller(request, address)
+                self.limits.charge(scope["caller"], address)
         except MetierError as error:
             await refuse(error)(scope, receive, send_safely)
             return
         await self.app(scope, receive, send_safely)
 
-    async def _find_caller(self, request: Request) -> Caller:
+    async def _find_caller(self, request: Request, address: str) -> Caller:
         told = request.headers.get("authorization", "")
         if told:
             kind, _, token = told.partition(" ")
@@ -121,7 +133,10 @@ class CallerMiddleware:
                 raise RefusedError(
                     "the hub takes tokens only", code="hub-token", hint="send 'Bearer TOKEN'"
                 )
-            return await run_in_threadpool(accounts.caller_of_token, self.hub, token.strip())
+            self.limits.check_before(address, token.strip())
+            found = await run_in_threadpool(accounts.caller_of_token, self.hub, token.strip())
+            self.limits.note_good(token.strip())
+            return found
         here = self.local and _is_from_here(request)
         caller = await run_in_threadpool(accounts.caller_without_token, self.hub, from_here=here)
         changes = request.method not in SAFE_METHODS
@@ -159,6 +174,8 @@ def refuse(error: MetierError) -> Response:
     )
     problem = {"type": "about:blank", "title": error.message, "status": status, **error.as_dict()}
     headers = {"www-authenticate": "Bearer"} if status == 401 else {}
+    if "retry_after" in error.details:
+        headers["retry-after"] = str(error.details["retry_after"])
     return JSONResponse(problem, status, headers, media_type="application/problem+json")
 
 
@@ -219,6 +236,8 @@ ROUTES = [
     Route("/readyz", _say_ready),
     Route("/metrics", _show_metrics),
     *api.ROUTES,
+    *api_people.ROUTES,
+    *feed.ROUTES,
     *well_known.ROUTES,
 ]
 
@@ -228,7 +247,10 @@ def make_app(hub: Hub, *, local: bool = True) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def living(_app: Starlette) -> AsyncIterator[None]:
+        worker = DeliveryThread(hub)
+        worker.start()
         yield
+        await run_in_threadpool(worker.stop)
 
     handlers: dict[Any, Any] = {
         404: _say_missing,

@@ -37,8 +37,8 @@ def test_only_old_bytes_that_nothing_names_are_freed(hub: Hub) -> None:
     young = collect_garbage(hub, LOCAL)
     old = collect_garbage(hub, LOCAL, grace=-10)
 
-    assert (0, 0, 0) == young
-    assert (1, 1, len(loose) + 50) == old
+    assert (0, 0, 0, 0) == young
+    assert (1, 1, len(loose) + 50, 0) == old
     assert hub.objects.size(blob_key(kept.archive)) is not None
     assert hub.objects.size(blob_key(sha256)) is None
     assert GRACE_SECONDS == 86_400
