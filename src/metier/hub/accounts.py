@@ -222,14 +222,14 @@ def caller_of_token(hub: Hub, token: str) -> Caller:
             raise RefusedError(
                 "this token is not valid", code="hub-token", hint="log in again: metier login URL"
             )
-        caller = _caller_of_row(connection, row)
+        caller = caller_of_row(connection, row)
     if (row["used_at"] or 0) < now - USED_EVERY_SECONDS:
         with hub.database.write() as connection:
             connection.run("UPDATE tokens SET used_at = ? WHERE id = ?", now, row["id"])
     return caller
 
 
-def _caller_of_row(connection: Transaction, row: Row) -> Caller:
+def caller_of_row(connection: Transaction, row: Row) -> Caller:
     """Give the caller of a token. A person's token has the roles that the person has now."""
     if row["person_id"]:
         person = connection.row("SELECT * FROM people WHERE id = ?", row["person_id"])

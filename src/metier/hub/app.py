@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ipaddress
 import logging
 import time
 from typing import TYPE_CHECKING
@@ -29,6 +28,7 @@ from metier.errors import (
 )
 from metier.hub import accounts, api, api_people, feed, well_known
 from metier.hub.deliver import DeliveryThread
+from metier.hub.here import is_from_here
 from metier.hub.limits import RateLimits
 from metier.hub.metrics import HubMetrics
 from metier.hub.model import NOBODY
@@ -96,12 +96,13 @@ class CallerMiddleware:
             return
 
         began = time.monotonic()
-        address = self.limits.address_of(Request(scope))
+        request = Request(scope, receive)
+        address = self.limits.address_of(request)
 
         async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self.metrics.count(scope["method"], message["status"], time.monotonic() - began)
-                if message["status"] == 401:
+                if message["status"] == 401 and _has_tried(request):
                     self.limits.note_failed(address)
                 have = {name.lower() for name, _value in message["headers"]}
                 message["headers"] = [
@@ -114,7 +115,6 @@ class CallerMiddleware:
                 ]
             await send(message)
 
-        request = Request(scope, receive)
         scope["caller"] = NOBODY
         try:
             if request.url.path not in OPEN_PATHS:
@@ -137,7 +137,7 @@ class CallerMiddleware:
             found = await run_in_threadpool(accounts.caller_of_token, self.hub, token.strip())
             self.limits.note_good(token.strip())
             return found
-        here = self.local and _is_from_here(request)
+        here = self.local and is_from_here(request)
         caller = await run_in_threadpool(accounts.caller_without_token, self.hub, from_here=here)
         changes = request.method not in SAFE_METHODS
         if caller.kind == "local" and changes and CLIENT_HEADER not in request.headers:
@@ -145,26 +145,9 @@ class CallerMiddleware:
         return caller
 
 
-def _is_from_here(request: Request) -> bool:
-    """Tell whether a request comes from this machine and was meant for it: a page of another site
-    that a name of its own leads here is not let in.
-    """
-    host = request.headers.get("host", "").rpartition(":")[0] or request.headers.get("host", "")
-    forwarded = any(name in request.headers for name in ("x-forwarded-for", "forwarded"))
-    named = host.strip("[]").lower()
-    return (
-        not forwarded
-        and request.client is not None
-        and _is_loopback(request.client.host)
-        and (named == "localhost" or _is_loopback(named))
-    )
-
-
-def _is_loopback(text: str) -> bool:
-    try:
-        return ipaddress.ip_address(text).is_loopback
-    except ValueError:
-        return False
+def _has_tried(request: Request) -> bool:
+    """Tell whether a request that was refused had tried to log in."""
+    return "authorization" in request.headers or "/login" in request.url.path
 
 
 def refuse(error: MetierError) -> Response:
@@ -219,7 +202,7 @@ async def _say_ready(request: Request) -> Response:
 async def _show_metrics(request: Request) -> Response:
     """Show the counts to whoever is on this machine or has a token."""
     hub: Hub = request.app.state.hub
-    if request.scope["caller"].kind == "nobody" and not _is_from_here(request):
+    if request.scope["caller"].kind == "nobody" and not is_from_here(request):
         raise NotFoundError("the hub has nothing at this address", hint="check it")
 
     def pending() -> int:

@@ -29,6 +29,8 @@ def record(
     connection.lock("audit")
     row = connection.row("SELECT hash FROM audit_events ORDER BY id DESC LIMIT 1")
     previous = row["hash"] if row else ""
+    if caller.door:
+        detail["door"] = caller.door
     said = canonical({name: _safe(value) for name, value in detail.items()})
     who = caller.ident or "nobody"
     entry = canonical(

@@ -41,6 +41,8 @@ class Caller(NamedTuple):
     name: str
     """What people call them."""
     grants: tuple[RoleGrant, ...] = ()
+    door: str = ""
+    """The way they came in, for the audit log: `page` for a browser, nothing for the interface."""
 
 
 NOBODY = Caller("nobody", "", "nobody")

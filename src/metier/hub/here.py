@@ -1,0 +1,32 @@
+"""Tells whether a request comes from this machine, and was meant for it."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+
+def is_from_here(request: Request) -> bool:
+    """Tell whether a request comes from this machine and was meant for it: a page of another site
+    that a name of its own leads here is not let in.
+    """
+    host = request.headers.get("host", "").rpartition(":")[0] or request.headers.get("host", "")
+    forwarded = any(name in request.headers for name in ("x-forwarded-for", "forwarded"))
+    named = host.strip("[]").lower()
+    return (
+        not forwarded
+        and request.client is not None
+        and is_loopback(request.client.host)
+        and (named == "localhost" or is_loopback(named))
+    )
+
+
+def is_loopback(text: str) -> bool:
+    """Tell whether an address is one of this machine's own."""
+    try:
+        return ipaddress.ip_address(text).is_loopback
+    except ValueError:
+        return False
