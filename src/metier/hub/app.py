@@ -26,7 +26,7 @@ from metier.errors import (
     StoreError,
     UsageError,
 )
-from metier.hub import accounts, api, api_people, feed, well_known
+from metier.hub import accounts, api, api_people, feed, login_pages, well_known
 from metier.hub.deliver import DeliveryThread
 from metier.hub.here import is_from_here
 from metier.hub.limits import RateLimits
@@ -46,6 +46,10 @@ if TYPE_CHECKING:
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 """Addresses that ask nobody who they are."""
+LOGIN_PATHS = frozenset(
+    {f"{api.PREFIX}/login/begin", f"{api.PREFIX}/login/device", login_pages.BEGIN}
+)
+"""Addresses that begin a login: for each the hub remembers something, or asks the provider."""
 STATUS: tuple[tuple[type[MetierError], int], ...] = (
     (UsageError, 400),
     (NotFoundError, 404),
@@ -118,6 +122,8 @@ class CallerMiddleware:
         scope["caller"] = NOBODY
         try:
             if request.url.path not in OPEN_PATHS:
+                if request.url.path in LOGIN_PATHS:
+                    self.limits.charge_login(address)
                 scope["caller"] = await self._find_caller(request, address)
                 self.limits.charge(scope["caller"], address)
         except MetierError as error:
@@ -221,6 +227,7 @@ ROUTES = [
     *api.ROUTES,
     *api_people.ROUTES,
     *feed.ROUTES,
+    *login_pages.ROUTES,
     *well_known.ROUTES,
 ]
 

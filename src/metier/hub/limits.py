@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MAX_BUCKETS = 10_000
 """How many callers are remembered; who was not seen for longest is forgotten first."""
+LOGINS_A_MINUTE = 60
+"""How many logins begin from one address."""
 IPV6_NETWORK_BITS = 64
 """What one customer of a network has: an address of their own for every request."""
 
@@ -81,6 +83,7 @@ class RateLimits:
         self._known = Buckets(options.rate, clock=clock)
         self._nobody = Buckets(options.rate_nobody, clock=clock)
         self._failed = Buckets(options.rate_failed, clock=clock)
+        self._logins = Buckets(LOGINS_A_MINUTE if options.rate_failed else 0, clock=clock)
         self._proxies = [ipaddress.ip_network(one, strict=False) for one in options.proxies]
         self._guard = threading.Lock()
         self._good: OrderedDict[str, None] = OrderedDict()
@@ -115,6 +118,12 @@ class RateLimits:
     def note_failed(self, address: str) -> None:
         """Count a wrong token, or a login that failed."""
         self._failed.take(address)
+
+    def charge_login(self, address: str) -> None:
+        """Count a login that begins, and refuse it where there were too many."""
+        seconds = self._logins.take(address)
+        if seconds:
+            raise too_often(seconds)
 
     def charge(self, caller: Caller, address: str) -> None:
         """Count a request, and refuse it where there were too many. The local user of a hub without
