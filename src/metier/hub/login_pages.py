@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 BEGIN, BACK = "/login/oidc", "/login/oidc/callback"
 MAX_BACK_CHARS = 1000
-_OWN_PATH = re.compile(r"/(?![/\\])[!#-\[\]-;=?-~]*\Z")
+_OWN_PATH = re.compile(r"/(?!/)[A-Za-z0-9._~:/?#@!$&()*+,;=%-]*\Z")
 """A path of this hub: no other host, and nothing that ends an attribute or a header."""
 _PAGE = (
     "<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title>"

@@ -200,6 +200,8 @@ def may_be_told(hub: Hub, url: str) -> str:
     """Say why an address is told nothing; nothing where it may be. What its name leads to is judged
     when it is connected to.
     """
+    if any(not "!" <= letter <= "~" for letter in url):
+        return "the address has a letter that no address has"
     try:
         at = parse_url(url)
     except MetierError as error:

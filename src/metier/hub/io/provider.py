@@ -128,7 +128,10 @@ class OidcProvider:
             if needed:
                 raise _odd(f"it names no {name}")
             return ""
-        at = parse_url(found)
+        try:
+            at = parse_url(found)
+        except MetierError as error:
+            raise _odd(f"its {name} is no address") from error
         if at.scheme != "https" and at.place != self._at.place:
             raise _odd(f"its {name} is not encrypted")
         return found
