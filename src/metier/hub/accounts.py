@@ -145,7 +145,15 @@ def add_token(  # noqa: PLR0913 - a row of the table
             role=role,
             **({"organisation": organisation} if organisation else {}),
         )
-    return NewToken(ident, name, role, namespace, token, expires_at, organisation)
+    return NewToken(
+        id=ident,
+        name=name,
+        role=role,
+        namespace=namespace,
+        token=token,
+        expires_at=expires_at,
+        organisation=organisation,
+    )
 
 
 def _space_for_token(hub: Hub, connection: Transaction, by: Caller, name: str) -> Namespace:

@@ -280,7 +280,9 @@ def token_of_person(hub: Hub, person: Row) -> NewToken:
         )
         assert row is not None
         audit_log.record(connection, now, caller, "login", f"token:{row['id']}", name=caller.name)
-    return NewToken(int(row["id"]), caller.name, "", "", token, ends)
+    return NewToken(
+        id=int(row["id"]), name=caller.name, role="", namespace="", token=token, expires_at=ends
+    )
 
 
 def log_out(hub: Hub, caller: Caller, token: str) -> None:

@@ -37,7 +37,7 @@ class HubLogin(NamedTuple):
     name: str
     """What it calls you; nothing where it has no accounts, or you gave no token."""
     roles: tuple[tuple[str, str], ...]
-    """Each role with its namespace, which is empty for all of them."""
+    """Each role with its namespace or organisation, which is empty for all of them."""
     key: str
     """The id of its key."""
 
@@ -85,7 +85,7 @@ def login(
         hub=_text(about, "name"),
         name=_text(who, "name"),
         roles=tuple(
-            (_text(one, "role"), _text(one, "namespace"))
+            (_text(one, "role"), _text(one, "namespace") or _text(one, "organisation"))
             for one in (roles if isinstance(roles, list) else [])
             if isinstance(one, dict)
         ),

@@ -30,7 +30,7 @@ class LoginSecret(NamedTuple):
     challenge: str
 
 
-class CodeAnswer(NamedTuple):
+class LoginCode(NamedTuple):
     """What the browser brought."""
 
     code: str
@@ -67,7 +67,7 @@ class LoginListener:
         """Listen no more."""
         self._server.server_close()
 
-    def wait(self, state: str) -> CodeAnswer:
+    def wait(self, state: str) -> LoginCode:
         """Wait for the answer of this very login. Whatever else asks here is told nothing."""
         self._server.state = state
         for _request in range(MAX_REQUESTS):
@@ -91,7 +91,7 @@ class _OneVisit(http.server.HTTPServer):
     """What the handler notes."""
 
     state = ""
-    answer: CodeAnswer | None = None
+    answer: LoginCode | None = None
     refusal = False
 
 
@@ -110,7 +110,7 @@ class _LoginHandler(http.server.BaseHTTPRequestHandler):
             self.send_error(404)
             return
         if "code" in told:
-            self.server.answer = CodeAnswer(told["code"], told.get("iss", ""))
+            self.server.answer = LoginCode(told["code"], told.get("iss", ""))
         else:
             self.server.refusal = True
         self.send_response(200)
