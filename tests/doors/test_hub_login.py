@@ -23,7 +23,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from doors.command import PATIENCE
+from doors.command import PATIENCE, run
 from fakes.hub_skills import publish_text
 from fakes.oidc_provider import CLIENT_ID, CLIENT_SECRET, FakeProvider, fake_provider, rsa_key
 from fakes.served_hub import ServedHub, served_hub
@@ -130,6 +130,19 @@ def test_a_login_with_a_short_code_gives_a_token_that_ends(
     assert "person:1" == caller_of_token(served.hub, token).ident
     assert row is not None
     assert 8 * 3600 == row["seconds"]
+
+
+def test_the_command_says_where_to_log_in_and_with_which_code(
+    served: ServedHub, provider: FakeProvider, tmp_path: Path
+) -> None:
+    shop = Shop(tmp_path / "machine")
+
+    answer = run(shop.env, "login", served.url, "--json")
+
+    assert 0 == answer.code, answer.err
+    assert f"open this page to log in: {provider.issuer}/activate" in answer.err
+    assert "ABCD-EFGH" in answer.err
+    assert "ann" == answer.json["name"]
 
 
 def test_without_device_codes_the_browser_comes_back_to_this_machine(
@@ -354,6 +367,16 @@ def test_a_provider_that_leads_elsewhere_is_not_used(
 
     assert (502, "hub-provider") == (status, json.loads(body)["code"])
     assert [] == [path for path, _form in provider.asked if path == "/token"]
+
+
+def test_a_provider_leads_the_hub_into_no_private_network(
+    served: ServedHub, provider: FakeProvider
+) -> None:
+    provider.facts = {"token_endpoint": "https://10.0.0.1/token"}
+
+    status, told = log_in(served)
+
+    assert (502, True) == (status, "a private address" in told["message"]), told
 
 
 def test_a_state_is_good_once(served: ServedHub) -> None:

@@ -100,15 +100,7 @@ def add_token(  # noqa: PLR0913 - a row of the table
     person: int = 0,
 ) -> NewToken:
     """Make a token. For a namespace that does not exist yet, it is made as well."""
-    if role not in ROLES:
-        raise UsageError(f"there is no role '{role}'", hint=f"choose one of: {', '.join(ROLES)}")
-    if not NAME.match(name):
-        raise UsageError(
-            f"'{name[:80]}' cannot be the name of a token",
-            hint="use letters, digits, spaces and . _ @ / -, at most 80",
-        )
-    if expires_at and expires_at <= hub.now():
-        raise UsageError("the token would have expired already", hint="give a later date")
+    _check_token_wish(hub, name, role, expires_at)
     if namespace and organisation:
         raise UsageError("a token is for a namespace or for an organisation", hint="name one")
     token = TOKEN_MARK + secrets.token_urlsafe(TOKEN_BYTES)
@@ -154,6 +146,18 @@ def add_token(  # noqa: PLR0913 - a row of the table
         expires_at=expires_at,
         organisation=organisation,
     )
+
+
+def _check_token_wish(hub: Hub, name: str, role: str, expires_at: int) -> None:
+    if role not in ROLES:
+        raise UsageError(f"there is no role '{role}'", hint=f"choose one of: {', '.join(ROLES)}")
+    if not NAME.match(name):
+        raise UsageError(
+            f"'{name[:80]}' cannot be the name of a token",
+            hint="use letters, digits, spaces and . _ @ / -, at most 80",
+        )
+    if expires_at and expires_at <= hub.now():
+        raise UsageError("the token would have expired already", hint="give a later date")
 
 
 def _space_for_token(hub: Hub, connection: Transaction, by: Caller, name: str) -> Namespace:

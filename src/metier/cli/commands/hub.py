@@ -64,7 +64,7 @@ def _serve(values: Values, _word: str) -> None:
         sys.stdout.flush()  # whoever started this waits for the line
 
     with open_hub(values) as hub:
-        if not local and not _has_accounts(hub):
+        if not local and hub.provider is None and not _has_accounts(hub):
             note(
                 "warning: nobody can log in yet. Make a token first: "
                 "metier hub token add --role admin --name me"
