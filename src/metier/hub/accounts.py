@@ -74,6 +74,11 @@ class PersonRow(NamedTuple):
     created_at: int
     seen_at: int
 
+    @property
+    def who(self) -> str:
+        """What a grant calls them."""
+        return f"person:{self.id}"
+
 
 def hash_of_token(token: str) -> str:
     """Give what is kept of a token."""
@@ -368,7 +373,8 @@ def list_grants(hub: Hub, by: Caller) -> list[dict[str, object]]:
         rows = connection.rows(
             "SELECT g.*, n.name AS namespace, o.name AS organisation FROM grants g "
             "LEFT JOIN namespaces n ON n.id = g.namespace_id "
-            "LEFT JOIN organisations o ON o.id = g.organisation_id ORDER BY g.id"
+            "LEFT JOIN organisations o ON o.id = g.organisation_id "
+            "WHERE g.kind <> 'token' ORDER BY g.id"
         )
         found = []
         for row in rows:
@@ -391,7 +397,7 @@ def list_people(hub: Hub, by: Caller) -> list[PersonRow]:
     return [
         PersonRow(
             id=row["id"],
-            name=row["name"],
+            name=row["name"] or row["subject"],
             issuer=row["issuer"],
             subject=row["subject"],
             groups=tuple(json.loads(row["groups"])),

@@ -15,7 +15,16 @@ from starlette.routing import Route
 
 from metier import __version__
 from metier.errors import RefusedError, UsageError
-from metier.hub import accounts, approval_log, authorize, decide, namespaces, publish, releases
+from metier.hub import (
+    accounts,
+    approval_log,
+    audit_log,
+    authorize,
+    decide,
+    namespaces,
+    publish,
+    releases,
+)
 from metier.hub.compare import compare_releases
 from metier.hub.io.objects import blob_key
 from metier.hub.repeat import hash_of_request, keep_answer, known_answer
@@ -173,6 +182,7 @@ async def _search(request: Request) -> Response:
         namespace=request.query_params.get("namespace", ""),
         level=request.query_params.get("level", ""),
         category=request.query_params.get("category", ""),
+        state=request.query_params.get("state", ""),
         limit=number_in(request, "limit", 20),
         offset=number_in(request, "offset", 0),
     )
@@ -532,22 +542,14 @@ async def _policy(request: Request) -> Response:
 
 
 async def _audit(request: Request) -> Response:
-    limit = min(number_in(request, "limit", 100), MAX_PAGE)
-    before = number_in(request, "before", 0)
-
-    def look(hub: Hub, caller: Caller) -> list[dict[str, Any]]:
-        authorize.check_hub(caller, "audit")
-        with hub.database.read() as connection:
-            rows = connection.rows(
-                "SELECT id, at, who, what, about, detail, hash FROM audit_events "
-                "WHERE id < ? OR ? = 0 ORDER BY id DESC LIMIT ?",
-                before,
-                before,
-                limit,
-            )
-        return [{**dict(row), "detail": json.loads(row["detail"])} for row in rows]
-
-    return JSONResponse({"events": await ask(request, look)})
+    query = audit_log.AuditQuery(
+        who=request.query_params.get("who", ""),
+        what=request.query_params.get("what", ""),
+        about=request.query_params.get("about", ""),
+        before=number_in(request, "before", 0),
+        limit=min(number_in(request, "limit", 100), MAX_PAGE),
+    )
+    return JSONResponse({"events": await ask(request, audit_log.list_events, query)})
 
 
 async def _count_install(request: Request) -> Response:

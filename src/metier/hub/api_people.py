@@ -87,7 +87,7 @@ async def _people(request: Request) -> Response:
 
 async def _organisations(request: Request) -> Response:
     if request.method == "GET":
-        found = await ask(request, namespaces.list_organisations)
+        found = await ask(request, namespaces.managed_organisations)
         return JSONResponse({"organisations": found})
     told = await read_json(request)
     made = await ask(request, namespaces.add_organisation, text_in(told, "name"))

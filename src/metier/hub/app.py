@@ -32,6 +32,8 @@ from metier.hub.here import is_from_here
 from metier.hub.limits import RateLimits
 from metier.hub.metrics import HubMetrics
 from metier.hub.model import NOBODY
+from metier.hub.pages.page import say_problem, wants_page
+from metier.hub.pages.routes import PAGES
 from metier.web.access import SECURITY_HEADERS
 
 if TYPE_CHECKING:
@@ -79,6 +81,9 @@ CODES = {
     "hub-no-device": 404,
     "hub-provider": 502,
     "web-too-slow": 408,
+    "web-too-large": 413,
+    "web-form-used": 409,
+    "web-conflict": 409,
 }
 CLIENT_HEADER = "metier-client"
 """What our own client sends along: no form of a strange page can."""
@@ -124,6 +129,8 @@ class CallerMiddleware:
             if request.url.path not in OPEN_PATHS:
                 if request.url.path in LOGIN_PATHS:
                     self.limits.charge_login(address)
+                elif request.method == "POST" and "/login" in request.url.path:
+                    self.limits.check_before(address, "")
                 scope["caller"] = await self._find_caller(request, address)
                 self.limits.charge(scope["caller"], address)
         except MetierError as error:
@@ -156,11 +163,16 @@ def _has_tried(request: Request) -> bool:
     return "authorization" in request.headers or "/login" in request.url.path
 
 
-def refuse(error: MetierError) -> Response:
-    """Say what went wrong, as problem+json."""
-    status = CODES.get(error.code) or next(
+def status_of(error: MetierError) -> int:
+    """Give the HTTP status that an error has."""
+    return CODES.get(error.code) or next(
         (code for kind, code in STATUS if isinstance(error, kind)), 500
     )
+
+
+def refuse(error: MetierError) -> Response:
+    """Say what went wrong, as problem+json."""
+    status = status_of(error)
     problem = {"type": "about:blank", "title": error.message, "status": status, **error.as_dict()}
     headers = {"www-authenticate": "Bearer"} if status == 401 else {}
     if "retry_after" in error.details:
@@ -168,15 +180,21 @@ def refuse(error: MetierError) -> Response:
     return JSONResponse(problem, status, headers, media_type="application/problem+json")
 
 
-async def _say_error(_request: Request, error: Exception) -> Response:
-    if isinstance(error, MetierError):
-        return refuse(error)
-    _LOG.exception("a request failed", exc_info=error)
-    return refuse(MetierError("the hub failed at this request", hint="see the hub's own log"))
+async def _say_error(request: Request, error: Exception) -> Response:
+    if not isinstance(error, MetierError):
+        _LOG.exception("a request failed", exc_info=error)
+        error = MetierError("the hub failed at this request", hint="see the hub's own log")
+    return await _say(request, error)
 
 
-async def _say_missing(_request: Request, _error: Exception) -> Response:
-    return refuse(NotFoundError("the hub has nothing at this address", hint="check it"))
+async def _say_missing(request: Request, _error: Exception) -> Response:
+    return await _say(
+        request, NotFoundError("the hub has nothing at this address", hint="check it")
+    )
+
+
+async def _say(request: Request, error: MetierError) -> Response:
+    return await say_problem(request, error) if wants_page(request) else refuse(error)
 
 
 async def _say_method(_request: Request, _error: Exception) -> Response:
@@ -229,6 +247,7 @@ ROUTES = [
     *feed.ROUTES,
     *login_pages.ROUTES,
     *well_known.ROUTES,
+    *PAGES,
 ]
 
 
@@ -258,5 +277,5 @@ def make_app(hub: Hub, *, local: bool = True) -> Starlette:
             Middleware(CallerMiddleware, hub=hub, local=local, metrics=metrics),
         ],
     )
-    app.state.hub, app.state.metrics = hub, metrics
+    app.state.hub, app.state.metrics, app.state.local = hub, metrics, local
     return app

@@ -4,16 +4,31 @@ hashes.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, NamedTuple
 
 from metier.audit.redact import redact_text
+from metier.hub import authorize
 from metier.hub.approval_log import canonical, hash_of
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from metier.hub.hub import Hub
     from metier.hub.io.database import Transaction
     from metier.hub.model import Caller, Row
+
+
+class AuditQuery(NamedTuple):
+    """Which events somebody asks for; what is empty does not narrow."""
+
+    who: str = ""
+    what: str = ""
+    about: str = ""
+    """What the name of the thing begins with."""
+    before: int = 0
+    """Only events with a smaller number."""
+    limit: int = 100
 
 
 def record(
@@ -55,6 +70,41 @@ def record(
         previous,
         hash_of(previous, entry),
     )
+
+
+def list_events(hub: Hub, caller: Caller, query: AuditQuery) -> list[dict[str, Any]]:
+    """Give events, the newest first, each with what people call whoever did it."""
+    authorize.check_hub(caller, "audit")
+    parts = ["1 = 1"]
+    values: list[str | int] = []
+    for condition, wanted in (
+        ("e.id < ?", query.before),
+        ("e.who = ?", query.who),
+        ("e.what = ?", query.what),
+        ("substr(e.about, 1, length(?)) = ?", query.about),
+    ):
+        if wanted:
+            parts.append(condition)
+            values += [wanted] * condition.count("?")
+    with hub.database.read() as connection:
+        rows = connection.rows(
+            "SELECT e.id, e.at, e.who, e.what, e.about, e.detail, e.hash, "
+            "coalesce(t.name, p.name, '') AS name FROM audit_events e "
+            "LEFT JOIN tokens t ON e.who = 'token:' || t.id "
+            "LEFT JOIN people p ON e.who = 'person:' || p.id "
+            f"WHERE {' AND '.join(parts)} ORDER BY e.id DESC LIMIT ?",
+            *values,
+            query.limit,
+        )
+    return [{**dict(row), "detail": json.loads(row["detail"])} for row in rows]
+
+
+def event_kinds(hub: Hub, caller: Caller) -> list[str]:
+    """Give the kinds of events that there are."""
+    authorize.check_hub(caller, "audit")
+    with hub.database.read() as connection:
+        rows = connection.rows("SELECT DISTINCT what FROM audit_events ORDER BY what")
+    return [row["what"] for row in rows]
 
 
 def _safe(value: Any) -> Any:

@@ -4,7 +4,7 @@ by the hub and written to the approval log, in the transaction that approves it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from metier.errors import RefusedError, UsageError
 from metier.hub import approval_log, audit_log, authorize
@@ -23,6 +23,34 @@ if TYPE_CHECKING:
     from metier.hub.model import Caller, Namespace, Release, ReleaseState
 
 MAX_REASON_CHARS = 1000
+
+
+class ReleaseVote(NamedTuple):
+    """What one reviewer said about a release."""
+
+    who: str
+    name: str
+    vote: str
+    reason: str
+    at: int
+
+
+class Standing(NamedTuple):
+    """How far the decision about a release is, for somebody who looks at it."""
+
+    votes: tuple[ReleaseVote, ...]
+    needed: int
+    """How many have to approve it in all."""
+    is_own: bool
+    """Whoever looks published it."""
+    has_approved: bool
+    """Whoever looks approved it already."""
+    may_decide: bool
+
+    @property
+    def missing(self) -> int:
+        """Give how many still have to approve it."""
+        return max(0, self.needed - sum(one.vote == "approve" for one in self.votes))
 
 
 def decide_first(
@@ -44,11 +72,20 @@ def decide_first(
 
 
 def approve(
-    hub: Hub, caller: Caller, namespace: str, name: str, version: str, reason: str = ""
+    hub: Hub,
+    caller: Caller,
+    namespace: str,
+    name: str,
+    version: str,
+    reason: str = "",
+    seen: str = "",
 ) -> Release:
-    """Say yes to a release. With the two-person rule, it is in once a second person has said so."""
+    """Say yes to a release. With the two-person rule, it is in once a second person has said so.
+    `seen` is the state that the caller was shown: where it is another by now, nothing is done.
+    """
     with hub.database.write() as connection:
         space, release = _to_decide(connection, caller, namespace, name, version)
+        _check_seen(release, seen)
         if release.state == "approved":
             return release
         if release.state != "pending":
@@ -62,20 +99,26 @@ def approve(
         _vote(hub, connection, caller, release, "approve", reason)
         names = _approvers(connection, release)
         policy = policy_of(connection, space)
-        needed = 2 if release.level in policy["two_person"] and caller.kind != "local" else 1
         _record(hub, connection, caller, "approve", space, release, reason)
-        if len(names) < needed:
+        if len(names) < _needed(policy, release, caller):
             return release
         return _let_in(hub, connection, space, release, names)
 
 
 def reject(
-    hub: Hub, caller: Caller, namespace: str, name: str, version: str, reason: str = ""
+    hub: Hub,
+    caller: Caller,
+    namespace: str,
+    name: str,
+    version: str,
+    reason: str = "",
+    seen: str = "",
 ) -> Release:
-    """Say no to a release that waits."""
+    """Say no to a release that waits, in the state that the caller was shown."""
     _check_reason(reason)
     with hub.database.write() as connection:
         space, release = _to_decide(connection, caller, namespace, name, version)
+        _check_seen(release, seen)
         if release.state == "rejected":
             return release
         if release.state != "pending":
@@ -85,7 +128,7 @@ def reject(
         return _move(hub, connection, space, release, "rejected", reason)
 
 
-def yank(
+def yank(  # noqa: PLR0913 - the release, and what is to become of it
     hub: Hub,
     caller: Caller,
     namespace: str,
@@ -94,6 +137,7 @@ def yank(
     *,
     reason: str = "",
     back: bool = False,
+    seen: str = "",
 ) -> Release:
     """Take an approved release out of the offer, or bring it back. Whoever has it locked still gets
     it.
@@ -103,6 +147,7 @@ def yank(
         raise UsageError("say why it is yanked", hint="add --reason")
     with hub.database.write() as connection:
         space, release = _to_withdraw(connection, caller, namespace, name, version)
+        _check_seen(release, seen)
         wanted: ReleaseState = "approved" if back else "yanked"
         if release.state == wanted:
             return release
@@ -314,6 +359,16 @@ def _check_reason(reason: str) -> None:
         raise UsageError("the reason is too long", hint=f"{MAX_REASON_CHARS:,} letters are enough")
 
 
+def _check_seen(release: Release, seen: str) -> None:
+    """Refuse a decision about a release that is not in the state that somebody was shown."""
+    if seen and release.state != seen:
+        raise RefusedError(
+            f"somebody else decided first: {release.name} {release.version} is {release.state} now",
+            code="hub-state",
+            hint="load the page again",
+        )
+
+
 def _not_pending(release: Release) -> RefusedError:
     return RefusedError(
         f"{release.name} {release.version} is {release.state} already",
@@ -322,9 +377,24 @@ def _not_pending(release: Release) -> RefusedError:
     )
 
 
-def votes_on(connection: Transaction, release: Release) -> list[dict[str, Any]]:
-    """Give who said what about a release."""
+def standing_of(
+    connection: Transaction, caller: Caller, space: Namespace, release: Release
+) -> Standing:
+    """Give how far the decision about a release is."""
     rows = connection.rows(
-        "SELECT name, vote, reason, at FROM votes WHERE release_id = ? ORDER BY at, id", release.id
+        "SELECT who, name, vote, reason, at FROM votes WHERE release_id = ? ORDER BY at, id",
+        release.id,
     )
-    return [dict(row) for row in rows]
+    votes = tuple(ReleaseVote(**dict(row)) for row in rows)
+    return Standing(
+        votes=votes,
+        needed=_needed(policy_of(connection, space), release, caller),
+        is_own=caller.kind != "local" and authorize.is_publisher_of(caller, release),
+        has_approved=any(one.who == caller.ident and one.vote == "approve" for one in votes),
+        may_decide=authorize.may(caller, "decide", space),
+    )
+
+
+def _needed(policy: Mapping[str, Any], release: Release, caller: Caller) -> int:
+    """Give how many have to approve a release; whoever is alone with the hub is enough."""
+    return 2 if release.level in policy["two_person"] and caller.kind != "local" else 1

@@ -82,6 +82,20 @@ def list_namespaces(hub: Hub, caller: Caller) -> list[Namespace]:
     return [namespace_of(row) for row in rows]
 
 
+def list_organisations(hub: Hub, caller: Caller) -> dict[int, str]:
+    """Give the names of the organisations that have a namespace which somebody may read, and of all
+    to whoever runs the hub.
+    """
+    where, values = authorize.visible_where(caller)
+    with hub.database.read() as connection:
+        rows = connection.rows(
+            "SELECT DISTINCT o.id, o.name FROM organisations o "
+            f"LEFT JOIN namespaces n ON n.organisation_id = o.id WHERE {where} ORDER BY o.name",
+            *values,
+        )
+    return {row["id"]: row["name"] for row in rows}
+
+
 def add_namespace(
     hub: Hub, caller: Caller, name: str, organisation: str = "", visibility: str = "private"
 ) -> Namespace:
@@ -150,7 +164,7 @@ def add_organisation(hub: Hub, caller: Caller, name: str) -> str:
     return name
 
 
-def list_organisations(hub: Hub, caller: Caller) -> list[dict[str, Any]]:
+def managed_organisations(hub: Hub, caller: Caller) -> list[dict[str, Any]]:
     """List the organisations of which somebody is an admin, with their namespaces."""
     with hub.database.read() as connection:
         groups = connection.rows("SELECT id, name FROM organisations ORDER BY name")

@@ -27,7 +27,8 @@ MAX_CANDIDATES = 2_000
 _WORD = re.compile(r"\w+")
 _COLUMNS = (
     "s.id, s.name, s.description, s.latest, s.level, s.deprecated, s.installs, s.changed_at, "
-    "s.category, n.name AS namespace"
+    "s.category, n.name AS namespace, "
+    "CASE WHEN s.deprecated = '' THEN 'current' ELSE 'deprecated' END AS state"
 )
 
 
@@ -38,6 +39,8 @@ class HubQuery(NamedTuple):
     namespace: str = ""
     level: str = ""
     category: str = ""
+    state: str = ""
+    """`current` or `deprecated`."""
     limit: int = 20
     offset: int = 0
 
@@ -97,7 +100,7 @@ def search(hub: Hub, caller: Caller, query: HubQuery) -> HubResults:
                 rows = _matching(connection, caller, query, words, all_of=False)
     rows = _named_first(rows, words)
     shown = rows[query.offset : query.offset + query.limit]
-    facets = {facet: _count(rows, facet) for facet in ("namespace", "level", "category")}
+    facets = {facet: _count(rows, facet) for facet in ("namespace", "level", "state", "category")}
     return HubResults(query.words, len(rows), tuple(shown), facets)
 
 
@@ -112,6 +115,8 @@ def _conditions(caller: Caller, query: HubQuery) -> tuple[str, list[Any]]:
         if wanted:
             parts.append(f"{column} = ?")
             values.append(wanted)
+    if query.state in {"current", "deprecated"}:
+        parts.append(f"s.deprecated {'=' if query.state == 'current' else '<>'} ''")
     return " AND ".join(parts), values
 
 

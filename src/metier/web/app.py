@@ -7,9 +7,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import mimetypes
-from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
@@ -23,7 +20,7 @@ from starlette.routing import Route
 from metier.errors import MetierError, NotFoundError, RefusedError, UsageError
 from metier.web import agents, get, graph, home, project, records, review, skill, skills
 from metier.web.access import SAFE_METHODS, SECURITY_HEADERS
-from metier.web.render import own_path, page, refuse, see_other, site_of, templates
+from metier.web.render import own_path, page, refuse, see_other, site_of, static_file, templates
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -33,6 +30,7 @@ if TYPE_CHECKING:
     from metier.web.access import PageGate, Visit
     from metier.web.site import Site
 
+PACKAGE = "metier.web"
 MAX_BODY_BYTES = 2 << 20
 """Of a form: an edited skill file and a little more."""
 BODY_SECONDS = 20
@@ -166,22 +164,13 @@ async def _read_form(request: Request) -> dict[str, list[str]]:
 # --- what every page needs
 
 
-@cache
-def _static(name: str) -> tuple[bytes, str]:
-    folder = files("metier.web") / "static"
-    found = next((one for one in folder.iterdir() if one.name == name and one.is_file()), None)
-    if found is None:
-        raise NotFoundError("there is no such file", hint="load the page again")
-    return found.read_bytes(), mimetypes.guess_type(name)[0] or "application/octet-stream"
-
-
 async def _serve_static(request: Request) -> Response:
-    data, kind = _static(request.path_params["name"])
+    data, kind = static_file(PACKAGE, request.path_params["name"])
     return Response(data, media_type=kind, headers={"cache-control": "max-age=3600"})
 
 
 async def _serve_icon(_request: Request) -> Response:
-    return Response(_static("icon.svg")[0], media_type="image/svg+xml")
+    return Response(static_file(PACKAGE, "icon.svg")[0], media_type="image/svg+xml")
 
 
 async def _tell_changes(request: Request) -> Response:

@@ -13,8 +13,9 @@ from starlette.routing import Route
 
 from metier.audit.redact import redact_text
 from metier.errors import UsageError
+from metier.web.file_view import diff_lines
 from metier.web.render import page, see_other, site_of
-from metier.web.review import conflict, diff_lines, first, whose
+from metier.web.review import conflict, first, whose
 from metier.web.site import SlowFact
 
 if TYPE_CHECKING:

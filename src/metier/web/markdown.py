@@ -67,6 +67,18 @@ class MarkedFinding(NamedTuple):
     """Why it does not count; nothing where it does."""
 
 
+class SkillFindings(NamedTuple):
+    """What was found in one skill, numbered for the page."""
+
+    marked: tuple[MarkedFinding, ...]
+    level: str
+    score: int
+
+    def in_file(self, path: str) -> tuple[MarkedFinding, ...]:
+        """Give what was found in one file."""
+        return tuple(one for one in self.marked if one.finding.path == path)
+
+
 class SkillLinks(NamedTuple):
     """Where links inside a skill lead."""
 

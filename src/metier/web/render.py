@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import mimetypes
 import re
 from datetime import UTC, datetime
 from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
@@ -25,6 +27,7 @@ from metier.errors import (
 from metier.web.visible import visible
 
 if TYPE_CHECKING:
+    from jinja2 import BaseLoader
     from starlette.requests import Request
 
     from metier.model import Card
@@ -63,9 +66,16 @@ CODES = {
 
 @cache
 def templates() -> Environment:
-    """Give the templates; everything that is put into one is escaped."""
+    """Give the templates of this page."""
+    found = make_templates(PackageLoader("metier.web"))
+    found.globals["menu"] = MENU
+    return found
+
+
+def make_templates(loader: BaseLoader) -> Environment:
+    """Give templates; everything that is put into one is escaped."""
     found = Environment(
-        loader=PackageLoader("metier.web"),
+        loader=loader,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -75,10 +85,19 @@ def templates() -> Environment:
     found.filters["day"] = _day
     found.filters["ago"] = _ago
     found.filters["visible"] = visible
-    found.globals["menu"] = MENU
     found.globals["version"] = __version__
     found.globals["url"] = _url
     return found
+
+
+@cache
+def static_file(package: str, name: str) -> tuple[bytes, str]:
+    """Give a file that lies beside the templates of a package, and its type."""
+    folder = files(package) / "static"
+    found = next((one for one in folder.iterdir() if one.name == name and one.is_file()), None)
+    if found is None:
+        raise NotFoundError("there is no such file", hint="load the page again")
+    return found.read_bytes(), mimetypes.guess_type(name)[0] or "application/octet-stream"
 
 
 def site_of(request: Request) -> Site:

@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from metier.errors import MetierError, RefusedError, UsageError
 from metier.standard.characters import escape_for_terminal
+from metier.web.file_view import diff_lines
 from metier.web.project import note_project
 from metier.web.render import page, see_other, site_of
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 MAX_ASKING_SHOWN = 100
 MAX_WAITING_SHOWN = 500
-MAX_DIFF_LINES = 4_000
 MAX_REGIONS = 10_000
 OPEN = ("open", "accepted")
 KINDS = {
@@ -43,7 +43,6 @@ KINDS = {
 }
 """The kinds of candidates, as people call them."""
 SETTLED = ("ours", "theirs", "both", "text")
-LINE_KINDS = {"+": "add", "-": "del", "@": "hunk", "\\": "note"}
 
 
 class ReviewQueue(NamedTuple):
@@ -150,19 +149,6 @@ def _card_of(site: Site, candidate: ReviewCandidate) -> Card | None:
     named = [card for card in site.rows().cards if card.name == candidate.skill]
     own = [card for card in named if card.scope == candidate.scope]
     return next(iter(own or named), None)
-
-
-def diff_lines(diff: str) -> tuple[list[tuple[str, str]], int]:
-    """Give the lines of a diff, each with its kind, and how many more there are."""
-    lines = diff.split("\n")
-    lines = lines[:-1] if lines and not lines[-1] else lines
-    found = []
-    for line in lines[:MAX_DIFF_LINES]:
-        kind = LINE_KINDS.get(line[:1], "")
-        if line.startswith(("--- ", "+++ ")) or (line and line[0] not in " +-@\\"):
-            kind = "file"
-        found.append((kind, line))
-    return found, max(0, len(lines) - MAX_DIFF_LINES)
 
 
 def plain(text: str) -> str:

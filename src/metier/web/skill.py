@@ -17,18 +17,13 @@ from metier.errors import MetierError
 from metier.fast import CollectorOff
 from metier.standard.plain_text import estimate
 from metier.web import skill_actions, skill_files
-from metier.web.markdown import (
-    MarkedFinding,
-    SkillLinks,
-    note_of,
-    quote_path,
-    render_markdown,
-    source_block,
-)
+from metier.web.file_view import file_tree
+from metier.web.markdown import SkillLinks, quote_path
 from metier.web.render import page, site_of, skill_url
 from metier.web.site import SlowFact
 from metier.web.skill_actions import or_fault, seen_of
-from metier.web.skill_files import file_tree, look_for_findings
+from metier.web.skill_files import look_for_findings
+from metier.web.skill_text import place_of, show_text
 from metier.web.visible import plain
 
 if TYPE_CHECKING:
@@ -43,12 +38,10 @@ if TYPE_CHECKING:
     from metier.model import Card, Choice
     from metier.trust.assess import Trusted
     from metier.usage.report import Used
+    from metier.web.markdown import MarkedFinding, SkillFindings
     from metier.web.site import Site
-    from metier.web.skill_files import SkillFindings
+    from metier.web.skill_text import ShownText
 
-MAX_CHARS = 60_000
-"""Characters of instructions that a page shows at first."""
-MAX_ALL_CHARS = 600_000
 MAX_SECTIONS_SHOWN = 60
 MAX_SCRIPTS_SHOWN = 50
 MAX_EVENTS_SHOWN = 15
@@ -61,18 +54,6 @@ USAGE_DAYS = 30
 USES = frozenset({"load", "run"})
 UNTOLD = frozenset({"load", "refuse"})
 """Events that are no decision."""
-
-
-class ShownText(NamedTuple):
-    """The instructions as the page shows them."""
-
-    head: Markup
-    """The frontmatter, with its findings."""
-    body: Markup
-    loose: list[Markup]
-    """What was found in the file as a whole."""
-    is_cut: bool
-    main: str
 
 
 class SectionCost(NamedTuple):
@@ -167,24 +148,15 @@ def _text(
     found: InspectedSkill, findings: SkillFindings | MetierError, base: str, *, everything: bool
 ) -> ShownText:
     own = () if isinstance(findings, MetierError) else findings.in_file(found.main)
-    lines = found.text.split("\n")
-    limit = MAX_ALL_CHARS if everything else MAX_CHARS
-    body = "\n".join(lines[found.body_line - 1 :])
-    shown = body if len(body) <= limit else _cut(body, limit)
     links = SkillLinks(base, frozenset(one.path for one in found.files))
-    above = tuple(one for one in own if 0 < one.finding.line < found.body_line)
-    below = tuple(one for one in own if one.finding.line >= found.body_line)
-    head = "\n".join(lines[: found.body_line - 1])[:MAX_CHARS]
-    if found.card.kind == "code":
-        written = source_block(shown, below, found.body_line)
-    else:
-        written = render_markdown(shown, links, below, found.body_line)
-    return ShownText(
-        head=source_block(head, above, 1) if head.strip() else Markup(""),
-        body=written,
-        loose=[note_of(one) for one in own if not one.finding.line],
-        is_cut=len(shown) < len(body),
-        main=found.main,
+    return show_text(
+        found.text,
+        found.main,
+        found.body_line,
+        links,
+        own,
+        everything=everything,
+        is_code=found.card.kind == "code",
     )
 
 
@@ -204,11 +176,6 @@ def _scripts(site: Site, card: Card, trusted: Trusted | MetierError) -> list[str
     return known[key]
 
 
-def _cut(text: str, limit: int) -> str:
-    end = text.rfind("\n", limit // 2, limit)
-    return text[: end if end > 0 else limit]
-
-
 def _costs(body: str) -> list[SectionCost]:
     parts = sections(body)
     most = max((part.tokens for part in parts), default=0) or 1
@@ -225,13 +192,6 @@ def _costs(body: str) -> list[SectionCost]:
 
 def _count(marked: Sequence[MarkedFinding]) -> Mapping[str, int]:
     return Counter(one.finding.path for one in marked)
-
-
-def place_of(base: str, main: str, one: MarkedFinding) -> str:
-    """Give the address of the place where something was found."""
-    if one.finding.path == main:
-        return f"#note-{one.number}"
-    return f"{base}/files/{quote_path(one.finding.path)}#note-{one.number}"
 
 
 # --- who sees which copy

@@ -17,7 +17,7 @@ from unit.web.asgi import Browser, elements_of, forms_of
 import metier
 from metier.disclose.inspect import InspectedFile
 from metier.discover.io import disk
-from metier.web.skill_files import file_tree, folder_list
+from metier.web.file_view import file_tree, folder_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -108,10 +108,10 @@ def _add_organisation(values: Values, word: str) -> None:
 def _list_organisations(values: Values, _word: str) -> None:
     """List the organisations with their namespaces."""
     from metier.hub.model import LOCAL
-    from metier.hub.namespaces import list_organisations
+    from metier.hub.namespaces import managed_organisations
 
     with _open_hub(values) as hub:
-        found = list_organisations(hub, LOCAL)
+        found = managed_organisations(hub, LOCAL)
     answer(
         values,
         {"organisations": found},
