@@ -30,7 +30,7 @@ from fakes.served_hub import ServedHub, served_hub
 from fakes.shop import Shop
 
 from metier.errors import MetierError, RefusedError
-from metier.hub.accounts import caller_of_token, set_grant
+from metier.hub.accounts import caller_of_token, end_logins, set_grant
 from metier.hub.hub import HubOptions
 from metier.hub.model import LOCAL
 from metier.supply.hub_login import LoginStep
@@ -233,6 +233,20 @@ def test_who_logs_out_is_out_on_the_hub_as_well(served: ServedHub, tmp_path: Pat
 
     with pytest.raises(RefusedError):
         caller_of_token(served.hub, token)
+
+
+def test_an_admin_logs_somebody_out_everywhere(served: ServedHub) -> None:
+    _status, told = log_in(served)
+    jar = http.cookiejar.CookieJar()
+    come_back(served, browser(jar))
+
+    count = end_logins(served.hub, LOCAL, 1)
+
+    home = ask(f"{served.url}/", opener=browser(jar))[1]
+    with pytest.raises(RefusedError):
+        caller_of_token(served.hub, told["token"])
+    assert 2 == count
+    assert b">ann<" not in home.replace(b" ", b"").replace(b"\n", b"")
 
 
 def test_every_login_is_in_the_audit_log_and_no_token_is(served: ServedHub) -> None:
@@ -509,11 +523,13 @@ def test_a_browser_comes_back_logged_in_and_goes_on_to_its_page(served: ServedHu
     jar = http.cookiejar.CookieJar()
 
     _back, (status, page, _to) = come_back(served, browser(jar), "/skills/team?q=a%20b")
+    home = ask(f"{served.url}/", opener=browser(jar))[1]
 
     port = urlsplit(served.url).port
     assert 200 == status
     assert b'content="0; url=/skills/team?q=a%20b"' in page
     assert [f"metier-hub-{port}"] == [cookie.name for cookie in jar]
+    assert b">ann<" in home.replace(b" ", b"").replace(b"\n", b"")
     with served.hub.database.read() as connection:
         visits = connection.rows("SELECT person_id FROM visits")
     assert [1] == [row["person_id"] for row in visits]

@@ -17,7 +17,7 @@ from fakes.hub_skills import CAUTION, SAFE, publish_archive, skill_archive
 from fakes.served_hub import ServedHub, served_hub
 
 from metier.hub import publish
-from metier.hub.accounts import add_token, caller_of_token, revoke_token
+from metier.hub.accounts import add_token, caller_of_token, remember_person, revoke_token
 from metier.hub.hub import HubOptions
 from metier.hub.io.database import Database, Dialect, Transaction
 from metier.hub.model import LOCAL
@@ -143,6 +143,7 @@ class Tenants:
             visibility = "public" if state == "public" else "private"
             add_namespace(self.hub, LOCAL, PLACES[state], "acme", visibility)
         add_namespace(self.hub, LOCAL, "elsewhere", "others")
+        remember_person(self.hub, "https://id.example.org", "ann-1", "ann", ["devs"])
         self._give_tokens()
         for state in ("private", "public", "frozen"):
             space = PLACES[state]

@@ -408,6 +408,28 @@ def list_people(hub: Hub, by: Caller) -> list[PersonRow]:
     ]
 
 
+def end_logins(hub: Hub, by: Caller, person: int) -> int:
+    """Log somebody out everywhere: their tokens and browsers open nothing any more. Give how many."""
+    authorize.check_hub(by, "administer")
+    with hub.database.write() as connection:
+        if connection.row("SELECT id FROM people WHERE id = ?", person) is None:
+            raise NotFoundError(
+                f"there is no person {person}", hint="see those there are: metier hub people"
+            )
+        count = connection.run(
+            "UPDATE tokens SET revoked_at = ? WHERE person_id = ? AND revoked_at IS NULL",
+            hub.now(),
+            person,
+        )
+        connection.run(
+            "DELETE FROM visits WHERE token_id IN (SELECT id FROM tokens WHERE person_id = ?)",
+            person,
+        )
+        count += connection.run("DELETE FROM visits WHERE person_id = ?", person)
+        audit_log.record(connection, hub.now(), by, "person.logout", f"person:{person}")
+    return count
+
+
 def _organisation(connection: Transaction, by: Caller, name: str) -> int:
     """Give the id of an organisation that somebody may manage; for others it does not exist."""
     row = connection.row("SELECT id FROM organisations WHERE name = ?", name)

@@ -85,6 +85,11 @@ async def _people(request: Request) -> Response:
     return JSONResponse({"people": [one._asdict() for one in found]})
 
 
+async def _end_logins(request: Request) -> Response:
+    count = await ask(request, accounts.end_logins, request.path_params["ident"])
+    return JSONResponse({"ended": count})
+
+
 async def _organisations(request: Request) -> Response:
     if request.method == "GET":
         found = await ask(request, namespaces.managed_organisations)
@@ -125,6 +130,7 @@ ROUTES = [
     Route(f"{PREFIX}/login/device/finish", _finish_device, methods=["POST"]),
     Route(f"{PREFIX}/logout", _log_out, methods=["POST"]),
     Route(f"{PREFIX}/people", _people),
+    Route(f"{PREFIX}/people/{{ident:int}}/logout", _end_logins, methods=["POST"]),
     Route(f"{PREFIX}/organisations", _organisations, methods=["GET", "POST"]),
     Route(_HOOKS, _webhooks, methods=["GET", "POST"]),
     Route(f"{_HOOKS}/{{ident:int}}", _remove_webhook, methods=["DELETE"]),

@@ -213,6 +213,10 @@ OF_THE_HUB: dict[str, tuple[Act, str]] = {
         "403 403 403 403 403 200 401 401 403 403 403",
     ),
     "list people": (Act("GET", f"{V1}/people"), "403 403 403 403 403 200 401 401 403 403 403"),
+    "log somebody out": (
+        Act("POST", f"{V1}/people/1/logout"),
+        "403 403 403 403 403 200 401 401 403 403 403",
+    ),
     "log out": (Act("POST", f"{V1}/logout", {}), FOR_ALL),
     "log in where there is no provider": (
         Act("POST", f"{V1}/login/device", {}),

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from metier.hub.model import Release
 
 DEFAULT_LISTEN = "127.0.0.1:8700"
-NEEDED = ("starlette", "uvicorn", "jinja2", "cryptography")
+NEEDED = ("starlette", "uvicorn", "jinja2", "cryptography", "joserfc")
 DATABASE = Option("--database", "postgresql://… or a file; METIER_HUB_DATABASE without it", "URL")
 OBJECTS = Option("--objects", "a folder, s3://…, gs://… or az://…; METIER_HUB_OBJECTS", "URL")
 KEY = Option("--key", "the hub's private key; METIER_HUB_KEY without it", "FILE")
 PLACES = (DATABASE, OBJECTS, KEY)
-SUBJECTS = frozenset({"token", "organisation", "grant", "webhook"})
+SUBJECTS = frozenset({"token", "organisation", "grant", "people", "webhook"})
 """Words that a second one follows; without it they list."""
 
 

@@ -203,6 +203,25 @@ def _people_text(found: list[PersonRow]) -> str:
     )
 
 
+def _end_logins(values: Values, word: str) -> None:
+    """Log somebody out everywhere."""
+    from metier.hub.accounts import end_logins
+    from metier.hub.model import LOCAL
+
+    number = word.removeprefix("person:")
+    if not number.isascii() or not number.isdigit():
+        raise UsageError(f"'{word}' is no person", hint="write person:3; see: metier hub people")
+    with _open_hub(values) as hub:
+        count = end_logins(hub, LOCAL, int(number))
+    answer(
+        values,
+        {"person": int(number), "ended": count},
+        lambda _doc: (
+            f"logged person:{number} out ({count} {'login' if count == 1 else 'logins'})\n"
+        ),
+    )
+
+
 # --- webhooks
 
 
@@ -280,7 +299,8 @@ VERBS: dict[str, tuple[Callable[[Values, str], int | None], int]] = {
     "grant add": (_grant, 1),
     "grant remove": (_grant, 1),
     "grant list": (_list_grants, 0),
-    "people": (_list_people, 0),
+    "people list": (_list_people, 0),
+    "people logout": (_end_logins, 1),
     "webhook add": (_add_webhook, 1),
     "webhook list": (_list_webhooks, 0),
     "webhook remove": (_remove_webhook, 1),
