@@ -220,6 +220,7 @@ HUB = {
     "hub-key": "The hub's private key cannot be read.",
     "hub-token": "The token is wrong, expired or revoked. The hub does not say which.",
     "hub-no-token": "The hub was asked without a token.",
+    "hub-no-tls": "A browser wants to log in to a hub elsewhere without https.",
     "hub-forbidden": "You are known to the hub, and your role does not allow this.",
     "hub-unfit": "What was published is no sound skill: it fails a strict check, holds a key, or calls "
     "itself something else.",

@@ -25,6 +25,27 @@ QUIET = (
     "--disable-sync",
 )
 
+LOOK = """() => {
+  for (const one of document.querySelectorAll('details')) one.open = true;
+  const away = [...document.links].filter((a) => a.origin !== location.origin && !a.rel.includes('external'));
+  const forms = [...document.querySelectorAll('form')].filter((one) => new URL(one.getAttribute('action'), location).origin !== location.origin);
+  return {
+    pwned: window.pwned === undefined ? null : String(window.pwned),
+    away: away.map((a) => a.href), forms: forms.length,
+    mains: document.querySelectorAll('main').length,
+    frames: window.length, scripts: [...document.scripts].filter((one) => !one.src.startsWith(location.origin + '/static/')).length,
+  };
+}"""
+HARMLESS: dict[str, object] = {
+    "pwned": None,
+    "away": [],
+    "forms": 0,
+    "mains": 1,
+    "frames": 0,
+    "scripts": 0,
+}
+"""What `LOOK` gives of a page that does nothing but show itself."""
+
 
 @contextmanager
 def chromium() -> Iterator[Browser]:

@@ -153,9 +153,9 @@ class HubTab:
         found = self.get(page) if isinstance(page, str) else page
         return dict(next(one for one in forms_of(found.text) if one.action == action).fields)
 
-    def submit(self, page: str | HubAnswer, action: str, to: str = "", **fields: Any) -> HubAnswer:
-        """Send the form of a page that goes to `action`, or by its other button `to` elsewhere."""
-        return self.post(to or action, {**self.form(page, action), **fields})
+    def submit(self, page: str | HubAnswer, action: str, **fields: Any) -> HubAnswer:
+        """Send the form of a page that goes to `action`."""
+        return self.post(action, {**self.form(page, action), **fields})
 
     def force(self, path: str, **fields: Any) -> HubAnswer:
         """Send a form that no page of this visitor has, with a key that is good for them."""

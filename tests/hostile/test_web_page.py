@@ -20,7 +20,7 @@ from fakes.break_out import (
     write_all,
     write_records,
 )
-from fakes.browser import WatchedTab, chromium
+from fakes.browser import HARMLESS, LOOK, WatchedTab, chromium
 from fakes.inert import InertPage
 from fakes.plugs import Plugs
 from fakes.web_page import PATIENCE, WebPage, web_env
@@ -39,25 +39,6 @@ PAGES = ("/", LIST, "/review", "/review?all=1", "/agents", "/agents/claude-code"
 MAX_FILES_OF_ONE = 40
 SAMPLE, SAMPLE_OF_ONE = 60, 12
 """Labelled skills that are shown, and how many of them may be from one source."""
-LOOK = """() => {
-  for (const one of document.querySelectorAll('details')) one.open = true;
-  const away = [...document.links].filter((a) => a.origin !== location.origin && !a.rel.includes('external'));
-  const forms = [...document.querySelectorAll('form')].filter((one) => new URL(one.getAttribute('action'), location).origin !== location.origin);
-  return {
-    pwned: window.pwned === undefined ? null : String(window.pwned),
-    away: away.map((a) => a.href), forms: forms.length,
-    mains: document.querySelectorAll('main').length,
-    frames: window.length, scripts: [...document.scripts].filter((one) => !one.src.startsWith(location.origin + '/static/')).length,
-  };
-}"""
-HARMLESS: dict[str, object] = {
-    "pwned": None,
-    "away": [],
-    "forms": 0,
-    "mains": 1,
-    "frames": 0,
-    "scripts": 0,
-}
 
 
 @pytest.fixture(scope="module")

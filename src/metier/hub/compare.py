@@ -70,11 +70,12 @@ def _changes(hub: Hub, before: Release | None, after: Release) -> dict[str, Any]
 def diff_of(hub: Hub, before: Release | None, after: Release) -> str:
     """Give what changed between two releases as a unified diff."""
     old = contents_of(hub, before) if before else {}
+    new = contents_of(hub, after)
     return unified(
         _files_of(before),
         _files_of(after),
-        old.__getitem__,
-        contents_of(hub, after).__getitem__,
+        lambda path: old.get(path, b""),
+        lambda path: new.get(path, b""),
         (before.version if before else "nothing", after.version),
     )
 

@@ -68,7 +68,21 @@ class Visitor(NamedTuple):
 @cache
 def templates() -> Environment:
     """Give the hub's templates; what it has no own one for is as on the local page."""
-    return make_templates(ChoiceLoader([PackageLoader("metier.hub"), PackageLoader("metier.web")]))
+    loader = ChoiceLoader([PackageLoader("metier.hub"), PackageLoader("metier.web")])
+    found = make_templates(loader)
+    found.globals["skill_url"], found.globals["space_url"] = skill_url, space_url
+    return found
+
+
+def space_url(name: str) -> str:
+    """Give the address of a namespace's page."""
+    return f"/ns/{quote(name, safe='')}"
+
+
+def skill_url(namespace: str, name: str, version: str = "") -> str:
+    """Give the address of a skill's page, or of one version's."""
+    parts = [namespace, name, *([version] if version else ())]
+    return "/".join(("/skills", *(quote(one, safe="") for one in parts)))
 
 
 def hub_of(request: Request) -> Hub:

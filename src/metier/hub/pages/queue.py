@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from metier.errors import UsageError
 from metier.hub import decide, releases
 from metier.hub.compare import changes_before
-from metier.hub.pages.page import ask, field, page_route, see_other, show_page
+from metier.hub.pages.page import ask, field, page_route, see_other, show_page, skill_url
 from metier.hub.pages.skill_page import address_of, findings_of
 from metier.web.file_view import diff_lines
 from metier.web.markdown import quote_path
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from metier.web.markdown import SkillFindings
 
 MAX_QUEUE = 200
+DECIDED = {"approve": "approved", "reject": "rejected"}
 
 
 class QueueRow(NamedTuple):
@@ -115,26 +116,33 @@ def _place(request: Request) -> tuple[str, str, str]:
 
 
 async def decide_about(request: Request) -> Response:
-    """Approve, reject, yank or bring back one release, if it still is as it was shown."""
-    what = request.path_params["what"]
-    place, seen = _place(request), field(request, "seen")
-    reason = field(request, "reason").strip()
-    if not seen:
+    """Approve or reject one release, if it still is as it was shown."""
+    what, seen = field(request, "what"), _seen(request)
+    if what not in {"approve", "reject"}:
+        raise UsageError("there is no such decision", hint="approve or reject")
+    act = decide.approve if what == "approve" else decide.reject
+    one = await ask(request, act, *_place(request), field(request, "reason").strip(), seen)
+    return see_other(f"{review_url(one)}?done={DECIDED[what]}")
+
+
+async def withdraw(request: Request) -> Response:
+    """Yank one release, or bring it back, if it still is as it was shown."""
+    back = request.url.path.endswith("/unyank")
+    reason, seen = field(request, "reason").strip(), _seen(request)
+    one = await ask(request, decide.yank, *_place(request), reason=reason, back=back, seen=seen)
+    return see_other(f"{address_of(one)}?done={'unyanked' if back else 'yanked'}")
+
+
+def _seen(request: Request) -> str:
+    """Give the state that a form's page showed."""
+    found = field(request, "seen")
+    if not found:
         raise UsageError("the form does not say what was shown", hint="load the page again")
-    if what in {"approve", "reject"}:
-        act = decide.approve if what == "approve" else decide.reject
-        one = await ask(request, act, *place, reason, seen)
-        where = review_url(one)
-        done = "approved" if what == "approve" else "rejected"
-    elif what in {"yank", "unyank"}:
-        one = await ask(
-            request, decide.yank, *place, reason=reason, back=what == "unyank", seen=seen
-        )
-        where = address_of(one)
-        done = f"{what}ed"
-    else:
-        raise UsageError("there is no such decision", hint="approve, reject, yank or unyank")
-    return see_other(f"{where}?done={done}")
+    return found
+
+
+async def _review(request: Request) -> Response:
+    return await (decide_about(request) if request.method == "POST" else show_review(request))
 
 
 async def deprecate(request: Request) -> Response:
@@ -146,13 +154,14 @@ async def deprecate(request: Request) -> Response:
         raise UsageError("say why it is deprecated", hint="and what to use instead")
     await ask(request, decide.deprecate, given["ns"], given["name"], "" if back else reason)
     done = "undeprecated" if back else "deprecated"
-    return see_other(f"/skills/{given['ns']}/{given['name']}?done={done}")
+    return see_other(f"{skill_url(given['ns'], given['name'])}?done={done}")
 
 
 _RELEASE = "/skills/{ns}/{name}/{version}"
 ROUTES = [
     page_route("/queue", show_queue),
     page_route("/skills/{ns}/{name}/deprecate", deprecate, ("POST",)),
-    page_route(f"{_RELEASE}/review", show_review),
-    page_route(f"{_RELEASE}/{{what}}", decide_about, ("POST",)),
+    page_route(f"{_RELEASE}/review", _review, ("GET", "POST")),
+    page_route(f"{_RELEASE}/yank", withdraw, ("POST",)),
+    page_route(f"{_RELEASE}/unyank", withdraw, ("POST",)),
 ]

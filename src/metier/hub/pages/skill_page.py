@@ -7,14 +7,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import quote
 
 from metier.disclose.inspect import InspectedFile
 from metier.disclose.read import text_of
 from metier.errors import MetierError, NotFoundError
 from metier.hub import authorize, decide, releases
 from metier.hub.compare import compare_releases, contents_of
-from metier.hub.pages.page import ask, page_route, show_page, visitor_of
+from metier.hub.pages.page import ask, page_route, show_page, skill_url, visitor_of
 from metier.hub.usage import installs_by_day
 from metier.model import Finding
 from metier.standard.document import read_document
@@ -83,7 +82,7 @@ class FilesView(NamedTuple):
 
 def address_of(release: Release) -> str:
     """Give the address of one version's page."""
-    return f"/skills/{release.namespace}/{release.name}/{quote(release.version, safe='')}"
+    return skill_url(release.namespace, release.name, release.version)
 
 
 def findings_of(release: Release) -> SkillFindings:
@@ -140,7 +139,7 @@ def _text(
 ) -> ShownText | MetierError:
     """Write the instructions; where their bytes cannot be had, the page says why in their place."""
     try:
-        data = contents_of(hub, release)[MAIN]
+        data = contents_of(hub, release).get(MAIN, b"")
     except MetierError as error:
         return error
     document = read_document(data, folder=release.name)
@@ -299,7 +298,7 @@ async def show_changes(request: Request) -> Response:
         found=found,
         lines=lines,
         more=more,
-        base=f"/skills/{given['ns']}/{given['name']}",
+        base=skill_url(given["ns"], given["name"]),
     )
 
 
