@@ -89,14 +89,22 @@ def check_contents(made: list[Path]) -> list[str]:
             if size > MAX_WHEEL_BYTES:
                 faults.append(f"{path.name} has {size:,} bytes; {MAX_WHEEL_BYTES:,} are allowed")
             faults += [f"{path.name} links to {link}" for link in relative_links(path)]
+            faults += [f"{path.name} lacks {name}" for name in missing_files(names)]
         if not any(name.endswith("LICENSE") for name in names):
             faults.append(f"{path.name} has no licence")
         with_weights = any(name.endswith(".onnx") for name in names)
         if with_weights != path.name.startswith("metier_weights-"):
             faults.append(f"{path.name} {'has' if with_weights else 'lacks'} weights")
     if not faults:
-        print("contents: sizes, licences, weights and links are right")
+        print("contents: sizes, files, licences, weights and links are right")
     return faults
+
+
+def missing_files(names: list[str]) -> list[str]:
+    """Name the files of the source that a wheel lacks: templates, styles and migrations are in it, too."""
+    there = {one.relative_to(ROOT / "src").as_posix() for one in (ROOT / "src").rglob("*")}
+    files = {one for one in there if "__pycache__" not in one and (ROOT / "src" / one).is_file()}
+    return sorted(files - set(names))
 
 
 def relative_links(wheel: Path) -> list[str]:
