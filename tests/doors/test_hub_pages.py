@@ -310,6 +310,17 @@ def test_a_form_that_is_not_this_page_s_changes_nothing(
     assert [] == [one for one in team.events("namespace.add") if one[1] == "web"]
 
 
+def test_who_is_not_logged_in_writes_nothing_by_sending_forms(team: Team) -> None:
+    tab = team.tab("nobody")
+    form = tab.form("/login", "/login")
+
+    statuses = [tab.post("/login", {**form, "token": "mth_guess"}).status for _time in range(3)]
+
+    assert [401, 401, 401] == statuses
+    with team.hub.database.read() as connection:
+        assert [] == list(connection.rows("SELECT * FROM answers"))
+
+
 def test_a_form_of_one_visitor_does_not_count_for_another(team: Team) -> None:
     form = team.tab("nadia").form("/tokens", "/tokens")
 
@@ -676,6 +687,17 @@ def test_a_skill_is_deprecated_and_used_again(team: Team) -> None:
     assert "The skill is not deprecated any more." in back.words
 
 
+def test_a_deprecation_that_somebody_else_made_first_is_a_conflict(team: Team) -> None:
+    tab = team.tab("rita")
+    form = tab.form(TIDY, f"{TIDY}/deprecate")
+    team.tab("rolf").submit(TIDY, f"{TIDY}/deprecate", reason="use one")
+
+    late = tab.post(f"{TIDY}/deprecate", {**form, "reason": "use another"})
+
+    assert 409 == late.status
+    assert "use one" in tab.get(TIDY).words
+
+
 def test_publishers_see_what_they_wait_for_and_may_withdraw_their_own(team: Team) -> None:
     paul = member(team.hub, "paul", "publisher", "team")._replace(ident="token:4")
     for name, text in (("mine", CAUTION), ("other", "Do it.")):
@@ -689,6 +711,7 @@ def test_publishers_see_what_they_wait_for_and_may_withdraw_their_own(team: Team
     assert "cleaner" not in queue.text
     assert "yours: somebody else has to approve it" in queue.words
     assert ">Yank<" in own.text
+    assert ">Deprecate<" in own.text
     assert ">Yank<" not in tab.get(TIDY).text
 
 

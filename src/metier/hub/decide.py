@@ -12,6 +12,7 @@ from metier.hub.namespaces import need_namespace, policy_of
 from metier.hub.releases import find_release, find_skill_row, releases_of
 from metier.hub.search import index_skill
 from metier.hub.webhooks import announce
+from metier.supply.safe_names import fold_name
 from metier.trust.sign import sign_detached, sign_digest
 
 if TYPE_CHECKING:
@@ -162,32 +163,48 @@ def yank(  # noqa: PLR0913 - the release, and what is to become of it
         )
 
 
-def deprecate(hub: Hub, caller: Caller, namespace: str, name: str, reason: str) -> str:
-    """Say that a skill should not be used any more, and why; without a reason that is taken back."""
+def deprecate(
+    hub: Hub,
+    caller: Caller,
+    namespace: str,
+    name: str,
+    reason: str,
+    seen: str | None = None,
+) -> str:
+    """Say that a skill should not be used any more, and why; without a reason that is taken back.
+    `seen` is what was said of it before, as the caller knows it.
+    """
     _check_reason(reason)
     with hub.database.write() as connection:
         space = need_namespace(connection, caller, namespace)
+        connection.lock(f"skill:{space.id}/{fold_name(name)}")
         row = find_skill_row(connection, space, name)
-        seen = [
+        shown = [
             one
             for one in (releases_of(connection, row["id"]) if row else ())
             if authorize.may_see(caller, space, one)
         ]
-        if row is None or not seen:
+        if row is None or not shown:
             raise authorize.no_skill(namespace, name)
-        own = all(authorize.is_publisher_of(caller, one) for one in seen)
+        own = all(authorize.is_publisher_of(caller, one) for one in shown)
         if not own or not authorize.may(caller, "publish", space):
             authorize.check(caller, "withdraw", space)
+        if seen is not None and row["deprecated"] != seen:
+            raise RefusedError(
+                f"somebody else said first whether {name} should be used",
+                code="hub-state",
+                hint="load the page again",
+            )
         connection.run(
             "UPDATE skills SET deprecated = ?, changed_at = ? WHERE id = ?",
             reason.strip(),
             hub.now(),
             row["id"],
         )
-        _record(hub, connection, caller, "deprecate", space, seen[0], reason)
-        _log(hub, connection, space, seen[0], "deprecate", [caller.name], reason.strip())
+        _record(hub, connection, caller, "deprecate", space, shown[0], reason)
+        _log(hub, connection, space, shown[0], "deprecate", [caller.name], reason.strip())
         if reason.strip():
-            announce(hub, connection, space, "deprecated", seen[0])
+            announce(hub, connection, space, "deprecated", shown[0])
     return reason.strip()
 
 

@@ -140,8 +140,10 @@ def form_key(secret: str, now: int) -> str:
     return f"{told}.{_signature(secret, told)}"
 
 
-def take_form(hub: Hub, who: str, secret: str, key: str) -> None:
-    """Let a form count, once, on whichever process of the hub it arrives."""
+def take_form(hub: Hub, who: str, secret: str, key: str, *, once: bool = True) -> None:
+    """Let a form count, once, on whichever process of the hub it arrives. Without `once` nothing is
+    noted down, so that who is not logged in writes nothing into the database.
+    """
     told, _dot, signature = key.rpartition(".")
     begun = told.partition(".")[0]
     fresh = begun.isascii() and begun.isdigit() and int(begun[:12]) > hub.now() - VISIT_SECONDS
@@ -154,8 +156,15 @@ def take_form(hub: Hub, who: str, secret: str, key: str) -> None:
             code="web-form",
             hint="load the page again and send the form once more",
         )
+    if not once:
+        return
     try:
         with hub.database.write() as connection:
+            connection.run(
+                "DELETE FROM answers WHERE who = ? AND at <= ?",
+                f"form:{who}",
+                hub.now() - VISIT_SECONDS,
+            )
             connection.run(
                 "INSERT INTO answers (who, key, asked, status, body, at) VALUES (?, ?, '', 0, '', ?)",
                 f"form:{who}",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from metier.hub import authorize, namespaces, releases
 from metier.hub.pages.page import ask, field, page_route, see_other, show_page, visitor_of
-from metier.hub.search import MAX_OFFSET, HubQuery, search
+from metier.hub.search import MAX_CANDIDATES, MAX_OFFSET, HubQuery, search
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -41,6 +41,7 @@ async def show_skills(request: Request) -> Response:
         chosen=chosen,
         kept={"q": query.words, **chosen},
         facets=FACETS,
+        counted=MAX_CANDIDATES,
         most=MAX_FACET_VALUES,
         before=max(0, at - PAGE_SKILLS) if at else -1,
         after=after if after < found.total and after <= MAX_OFFSET else 0,

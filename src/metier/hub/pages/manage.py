@@ -5,17 +5,18 @@ how often skills are installed.
 from __future__ import annotations
 
 import json
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from metier.errors import RefusedError, UsageError
+from metier.errors import UsageError
 from metier.hub import accounts, audit_log, authorize, namespaces
 from metier.hub.model import ROLES
 from metier.hub.pages.browse import number_in
 from metier.hub.pages.page import (
     ask,
+    check_seen,
     field,
     hub_of,
+    mark_of,
     page_route,
     see_other,
     show_page,
@@ -42,20 +43,6 @@ BYTES_OF_MB = 1_000_000
 DIGEST_CHARS = 19
 """Of a digest, as much as tells it from others: sha256: and twelve more."""
 MAX_DETAIL_CHARS = 300
-
-
-def mark_of(value: Any) -> str:
-    """Condense what a form shows, so that a change of somebody else is seen."""
-    return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:24]
-
-
-def _check_seen(request: Request, value: Any) -> None:
-    if field(request, "seen") != mark_of(value):
-        raise RefusedError(
-            "somebody else changed this while you were looking; nothing was done",
-            code="web-conflict",
-            hint="load the page again",
-        )
 
 
 # --- a namespace
@@ -100,7 +87,7 @@ async def change_settings(request: Request) -> Response:
     """Change a namespace, unless somebody else did in the meantime."""
     name = request.path_params["ns"]
     space, _whole, _holds = await ask(request, look_at_settings, name)
-    _check_seen(request, _settings_of(space))
+    check_seen(request, _settings_of(space))
     if field(request, "part") == "policy":
         policy = _read_policy(request)
         wish: dict[str, Any] = {"policy": {part: told for part, told in policy.items() if told}}
@@ -166,7 +153,7 @@ async def show_policy(request: Request) -> Response:
 
 async def change_policy(request: Request) -> Response:
     """Change the policy of the hub, unless somebody else did in the meantime."""
-    _check_seen(request, await ask(request, look_at_policy))
+    check_seen(request, await ask(request, look_at_policy))
     await ask(request, namespaces.set_hub_policy, _read_policy(request))
     return see_other("/policy?done=saved")
 

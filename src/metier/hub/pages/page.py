@@ -5,7 +5,9 @@ and how values become HTML.
 from __future__ import annotations
 
 import asyncio
+import json
 from functools import cache
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qs, quote, urlsplit
 
@@ -146,7 +148,8 @@ async def _take_form(request: Request) -> dict[str, list[str]]:
     visitor = visitor_of(request)
     who = visitor.caller.ident or visitor.caller.kind
     key = form.get("form_key", [""])[0]
-    await run_in_threadpool(visits.take_form, hub_of(request), who, visitor.secret, key)
+    known = visitor.caller.kind != "nobody"
+    await run_in_threadpool(visits.take_form, hub_of(request), who, visitor.secret, key, once=known)
     return form
 
 
@@ -228,6 +231,21 @@ def own_path(request: Request) -> str:
     """Give the address of a page to come back to after logging in."""
     query = f"?{request.url.query}" if request.url.query else ""
     return quote("/" + request.url.path.lstrip("/\\"), errors="replace") + query
+
+
+def mark_of(value: Any) -> str:
+    """Condense what a form shows, so that a change of somebody else is seen."""
+    return sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:24]
+
+
+def check_seen(request: Request, value: Any) -> None:
+    """Refuse a form about something that is not as it was shown any more."""
+    if field(request, "seen") != mark_of(value):
+        raise RefusedError(
+            "somebody else changed this while you were looking; nothing was done",
+            code="web-conflict",
+            hint="load the page again",
+        )
 
 
 def see_other(where: str) -> Response:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from metier.errors import UsageError
 from metier.hub import decide, releases
 from metier.hub.compare import changes_before
-from metier.hub.pages.page import ask, field, page_route, see_other, show_page, skill_url
+from metier.hub.pages.page import (
+    ask,
+    check_seen,
+    field,
+    page_route,
+    see_other,
+    show_page,
+    skill_url,
+)
 from metier.hub.pages.skill_page import address_of, findings_of
 from metier.web.file_view import diff_lines
 from metier.web.markdown import quote_path
@@ -22,7 +30,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from metier.hub.hub import Hub
-    from metier.hub.model import Caller, Namespace, Release
+    from metier.hub.model import Caller, HubSkill, Namespace, Release
     from metier.web.markdown import SkillFindings
 
 MAX_QUEUE = 200
@@ -145,6 +153,12 @@ async def _review(request: Request) -> Response:
     return await (decide_about(request) if request.method == "POST" else show_review(request))
 
 
+def read_skill(hub: Hub, caller: Caller, namespace: str, name: str) -> HubSkill:
+    """Give a skill that somebody may see."""
+    with hub.database.read() as connection:
+        return releases.need_skill(connection, caller, namespace, name)[0]
+
+
 async def deprecate(request: Request) -> Response:
     """Mark a skill as deprecated, or take that back."""
     given = request.path_params
@@ -152,7 +166,16 @@ async def deprecate(request: Request) -> Response:
     reason = field(request, "reason").strip()
     if not back and not reason:
         raise UsageError("say why it is deprecated", hint="and what to use instead")
-    await ask(request, decide.deprecate, given["ns"], given["name"], "" if back else reason)
+    skill = await ask(request, read_skill, given["ns"], given["name"])
+    check_seen(request, skill.deprecated)
+    await ask(
+        request,
+        decide.deprecate,
+        given["ns"],
+        given["name"],
+        "" if back else reason,
+        skill.deprecated,
+    )
     done = "undeprecated" if back else "deprecated"
     return see_other(f"{skill_url(given['ns'], given['name'])}?done={done}")
 

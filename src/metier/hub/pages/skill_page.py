@@ -13,7 +13,7 @@ from metier.disclose.read import text_of
 from metier.errors import MetierError, NotFoundError
 from metier.hub import authorize, decide, releases
 from metier.hub.compare import compare_releases, contents_of
-from metier.hub.pages.page import ask, page_route, show_page, skill_url, visitor_of
+from metier.hub.pages.page import ask, mark_of, page_route, show_page, skill_url, visitor_of
 from metier.hub.usage import installs_by_day
 from metier.model import Finding
 from metier.standard.document import read_document
@@ -197,6 +197,9 @@ async def show_skill(request: Request) -> Response:
         is_fault=isinstance(found.text, MetierError),
         main_quoted=quote_path(MAIN),
         may_withdraw=may_withdraw,
+        may_deprecate=authorize.may(caller, "withdraw", space)
+        or (may_withdraw and all(authorize.is_publisher_of(caller, one) for one in found.versions)),
+        deprecated_seen=mark_of(found.skill.deprecated),
         size=size_of(found.release.size),
         bars=bars_of(found.days),
     )
