@@ -238,6 +238,13 @@ HUB = {
     "hub-mirror": "A mirror cannot go on: the folder is of another hub, or the hub's log is not the one that was mirrored.",
     "hub-several": "Several namespaces of a hub have a skill of this name: name the namespace, too.",
     "hub-not-empty": "A backup is restored into an empty hub only.",
+    "hub-rate": "You ask more than the hub allows in a minute. `retry_after` says how many seconds to wait.",
+    "hub-busy": "Too many logins are under way at once.",
+    "hub-login": "The answer of the login provider is not accepted, or the login took too long.",
+    "hub-no-oidc": "The hub has no login provider. Log in with a token.",
+    "hub-no-device": "The login provider knows no device codes. metier uses a browser then.",
+    "hub-provider": "The login provider does not answer, or not as one.",
+    "hub-webhook": "An address is told nothing: it is not encrypted, or not of the open internet.",
     "hub-key-reused": "An Idempotency-Key was used for another request before.",
 }
 GROUPS = (

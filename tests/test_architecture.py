@@ -39,7 +39,7 @@ LATER_PARTS = {
     "policy": 10,
     "supply": 3,
     "observe": 34,
-    "hub": 72,
+    "hub": 76,
 }
 """What was built onto the house later, each with how many modules it and what it asked for may have (ADRs 44 to 50)."""
 MAX_MODULE_LINES, MAX_FUNCTION_LINES, MAX_PIPELINE_LINES = 650, 64, 200

@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from metier.store.io.tree_store import Freed
     from metier.supply.bundle import BundledSkill
     from metier.supply.history import LockEntry
+    from metier.supply.hub_login import ShowLogin
     from metier.supply.hubs import HubLogin
     from metier.supply.join import UpstreamLook
     from metier.supply.merge.marked import RegionChoice
@@ -1141,11 +1142,21 @@ class Library:
         wish = push.PushOptions(source, revision, sign or bool(key), key, version)
         return push.push(self._context, path, to, wish)
 
-    def login(self, url: str, token: str = "", *, accept_key: bool = False) -> HubLogin:
-        """Get to know a hub: check and keep your token, and keep the hub's key."""
+    def login(
+        self,
+        url: str,
+        token: str = "",
+        *,
+        accept_key: bool = False,
+        show: ShowLogin | None = None,
+        ask: Callable[[], str] | None = None,
+    ) -> HubLogin:
+        """Get to know a hub: check and keep your token, and keep the hub's key. Without a token you log
+        in through the hub's provider, where `show` is told what to do, or `ask` asks you for one.
+        """
         from metier.supply import hubs
 
-        return hubs.login(self._context, url, token, accept_key=accept_key)
+        return hubs.login(self._context, url, token, accept_key=accept_key, show=show, ask=ask)
 
     def logout(self, url: str) -> str:
         """Forget your token of a hub."""

@@ -48,9 +48,9 @@ class ServedHub:
 
 
 @contextmanager
-def served_hub(folder: Path) -> Iterator[ServedHub]:
-    """Serve an embedded hub below a folder."""
-    hub = Hub(HubOptions(home=str(folder)), env={"METIER_SCAN_MODEL": "off"})
+def served_hub(folder: Path, options: HubOptions | None = None) -> Iterator[ServedHub]:
+    """Serve an embedded hub below a folder, or the one of some options."""
+    hub = Hub(options or HubOptions(home=str(folder)), env={"METIER_SCAN_MODEL": "off"})
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.bind(("127.0.0.1", 0))
     listening.listen(64)

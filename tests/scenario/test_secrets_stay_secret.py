@@ -162,7 +162,15 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "tap": (("list",), ("add", f"https://somebody:{GIVEN}@127.0.0.1:1/team/repo.git")),
     "gc": (("--dry-run",), ()),
     "web": (("--port", GIVEN), ("--listen", f"somebody:{GIVEN}@127.0.0.1:0"), (GIVEN,)),
-    "hub": (("token", "list"), ("queue",), ("policy",), (GIVEN,)),
+    "hub": (
+        ("token", "list"),
+        ("queue",),
+        ("policy",),
+        ("webhook", "add", f"https://somebody:{GIVEN}@hooks.example.org/", "--namespace", "web"),
+        ("grant", "list"),
+        ("people",),
+        (GIVEN,),
+    ),
     "login": (("ftp://hub.example.org", "--token", GIVEN), (f"https://{GIVEN}@hub.example.org",)),
     "logout": (("https://hub.example.org",), (f"https://{GIVEN}@hub.example.org",)),
     "mcp": (

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
     from metier.hub.hub import Hub
     from metier.hub.io.database import Transaction
-    from metier.hub.model import Role, Row
+    from metier.hub.model import Namespace, Row
 
 TOKEN_MARK = "mth_"  # noqa: S105 - what every token begins with, so that scanners know one
 TOKEN_BYTES = 32
 MAX_TOKEN_CHARS = 200
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._@/-]{0,79}\Z")
+MAX_PEOPLE = 10_000
+MAX_WHO_CHARS = 300
 USED_EVERY_SECONDS = 3600
 """How often it is noted that a token is in use."""
 
@@ -37,10 +39,12 @@ class NewToken(NamedTuple):
 
     id: int
     name: str
-    role: Role
+    role: str
+    """Nothing for somebody who logged in: their token has whatever roles they have."""
     namespace: str
     token: str
     expires_at: int
+    organisation: str = ""
 
 
 class TokenRow(NamedTuple):
@@ -48,12 +52,32 @@ class TokenRow(NamedTuple):
 
     id: int
     name: str
-    role: Role
+    role: str
+    """Nothing for somebody who logged in: their token has whatever roles they have."""
     namespace: str
     created_at: int
     expires_at: int
     revoked_at: int
     used_at: int
+    organisation: str = ""
+
+
+class PersonRow(NamedTuple):
+    """Somebody who has logged in through the provider, as admins see them."""
+
+    id: int
+    name: str
+    issuer: str
+    subject: str
+    groups: tuple[str, ...]
+    """As the provider named them the last time."""
+    created_at: int
+    seen_at: int
+
+    @property
+    def who(self) -> str:
+        """What a grant calls them."""
+        return f"person:{self.id}"
 
 
 def hash_of_token(token: str) -> str:
@@ -69,43 +93,33 @@ def has_accounts(connection: Transaction) -> bool:
     return bool(row and row["here"])
 
 
-def add_token(
+def add_token(  # noqa: PLR0913 - a row of the table
     hub: Hub,
     by: Caller,
     *,
     name: str,
     role: str,
     namespace: str = "",
+    organisation: str = "",
     expires_at: int = 0,
     person: int = 0,
 ) -> NewToken:
     """Make a token. For a namespace that does not exist yet, it is made as well."""
-    if role not in ROLES:
-        raise UsageError(f"there is no role '{role}'", hint=f"choose one of: {', '.join(ROLES)}")
-    if not NAME.match(name):
-        raise UsageError(
-            f"'{name[:80]}' cannot be the name of a token",
-            hint="use letters, digits, spaces and . _ @ / -, at most 80",
-        )
-    if expires_at and expires_at <= hub.now():
-        raise UsageError("the token would have expired already", hint="give a later date")
+    _check_token_wish(hub, name, role, expires_at)
+    if namespace and organisation:
+        raise UsageError("a token is for a namespace or for an organisation", hint="name one")
     token = TOKEN_MARK + secrets.token_urlsafe(TOKEN_BYTES)
     with hub.database.write() as connection:
-        space = None
-        if namespace:
-            space = find_namespace(connection, namespace)
-            if space is None:
-                authorize.check_hub(by, "administer")
-                space = make_namespace(hub, connection, by, namespace)
-            authorize.check(by, "manage", space)
-        else:
+        space = _space_for_token(hub, connection, by, namespace) if namespace else None
+        group = _organisation(connection, by, organisation) if organisation else 0
+        if space is None and not group:
             authorize.check_hub(by, "administer")
         row = connection.row(
             "INSERT INTO tokens (name, hash, role, namespace_id, person_id, created_by, created_at, "
             "expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
             name,
             hash_of_token(token),
-            role,
+            "" if group else role,
             space.id if space else None,
             person or None,
             by.ident,
@@ -114,6 +128,9 @@ def add_token(
         )
         assert row is not None
         ident = int(row["id"])
+        if group:
+            # A process of an earlier metier reads no role in the token itself, and so gives it none.
+            _give(hub, connection, ("token", f"token:{ident}", role, 0, group))
         audit_log.record(
             connection,
             hub.now(),
@@ -123,21 +140,58 @@ def add_token(
             space.id if space else 0,
             name=name,
             role=role,
+            **({"organisation": organisation} if organisation else {}),
         )
-    return NewToken(ident, name, role, namespace, token, expires_at)
+    return NewToken(
+        id=ident,
+        name=name,
+        role=role,
+        namespace=namespace,
+        token=token,
+        expires_at=expires_at,
+        organisation=organisation,
+    )
+
+
+def _check_token_wish(hub: Hub, name: str, role: str, expires_at: int) -> None:
+    if role not in ROLES:
+        raise UsageError(f"there is no role '{role}'", hint=f"choose one of: {', '.join(ROLES)}")
+    if not NAME.match(name):
+        raise UsageError(
+            f"'{name[:80]}' cannot be the name of a token",
+            hint="use letters, digits, spaces and . _ @ / -, at most 80",
+        )
+    if expires_at and expires_at <= hub.now():
+        raise UsageError("the token would have expired already", hint="give a later date")
+
+
+def _space_for_token(hub: Hub, connection: Transaction, by: Caller, name: str) -> Namespace:
+    """Give the namespace that a token is for; only an admin of the hub has it made."""
+    space = find_namespace(connection, name)
+    if space is None:
+        if not authorize.may(by, "administer", None):
+            raise authorize.no_namespace(name)
+        space = make_namespace(hub, connection, by, name)
+    authorize.check(by, "manage", space)
+    return space
 
 
 def list_tokens(hub: Hub, by: Caller) -> list[TokenRow]:
     """List the tokens that somebody may manage."""
     with hub.database.read() as connection:
         rows = connection.rows(
-            "SELECT t.*, n.name AS space, n.id AS space_id, n.organisation_id FROM tokens t "
-            "LEFT JOIN namespaces n ON n.id = t.namespace_id ORDER BY t.id"
+            "SELECT t.*, n.name AS space, g.role AS given, g.organisation_id AS group_id, "
+            "o.name AS organisation FROM tokens t "
+            "LEFT JOIN namespaces n ON n.id = t.namespace_id "
+            "LEFT JOIN grants g ON g.kind = 'token' AND g.who = 'token:' || t.id "
+            "LEFT JOIN organisations o ON o.id = g.organisation_id ORDER BY t.id"
         )
         found = []
         for row in rows:
             space = find_namespace(connection, row["space"]) if row["space"] else None
-            if authorize.may(by, "manage", space) or authorize.may(by, "administer", None):
+            if authorize.may(by, "manage", space) or authorize.may_in_organisation(
+                by, "manage", row["group_id"] or 0
+            ):
                 found.append(_token_row(row))
     if not found and not any(grant.role == "admin" for grant in by.grants):
         raise authorize.forbidden("only admins see tokens")
@@ -148,12 +202,15 @@ def revoke_token(hub: Hub, by: Caller, ident: int) -> None:
     """Let a token open nothing any more."""
     with hub.database.write() as connection:
         row = connection.row(
-            "SELECT t.*, n.name AS space FROM tokens t "
-            "LEFT JOIN namespaces n ON n.id = t.namespace_id WHERE t.id = ?",
+            "SELECT t.*, n.name AS space, g.organisation_id AS group_id FROM tokens t "
+            "LEFT JOIN namespaces n ON n.id = t.namespace_id "
+            "LEFT JOIN grants g ON g.kind = 'token' AND g.who = 'token:' || t.id WHERE t.id = ?",
             ident,
         )
         space = find_namespace(connection, row["space"]) if row and row["space"] else None
-        allowed = authorize.may(by, "manage", space) or authorize.may(by, "administer", None)
+        allowed = authorize.may(by, "manage", space) or authorize.may_in_organisation(
+            by, "manage", (row["group_id"] or 0) if row else 0
+        )
         if row is None or not allowed:
             raise NotFoundError(
                 f"there is no token {ident}", hint="see those there are: metier hub token list"
@@ -195,8 +252,16 @@ def caller_of_row(connection: Transaction, row: Row) -> Caller:
         person = connection.row("SELECT * FROM people WHERE id = ?", row["person_id"])
         if person is not None:
             return caller_of_person(connection, person)
-    grant = RoleGrant(row["role"], row["namespace_id"] or 0)
-    return Caller("token", f"token:{row['id']}", row["name"], (grant,))
+    who = f"token:{row['id']}"
+    if row["role"]:
+        return Caller(
+            "token", who, row["name"], (RoleGrant(row["role"], row["namespace_id"] or 0),)
+        )
+    given = connection.rows(
+        "SELECT role, namespace_id, organisation_id FROM grants WHERE kind = 'token' AND who = ?",
+        who,
+    )
+    return Caller("token", who, row["name"], tuple(map(_grant_of, given)))
 
 
 def caller_of_person(connection: Transaction, person: Row) -> Caller:
@@ -210,10 +275,12 @@ def caller_of_person(connection: Transaction, person: Row) -> Caller:
         who,
         *groups,
     )
-    grants = tuple(
-        RoleGrant(row["role"], row["namespace_id"], row["organisation_id"]) for row in rows
-    )
+    grants = tuple(map(_grant_of, rows))
     return Caller("person", who, person["name"] or person["subject"], grants)
+
+
+def _grant_of(row: Row) -> RoleGrant:
+    return RoleGrant(row["role"], row["namespace_id"], row["organisation_id"])
 
 
 def caller_without_token(hub: Hub, *, from_here: bool) -> Caller:
@@ -248,22 +315,6 @@ def remember_person(hub: Hub, issuer: str, subject: str, name: str, groups: Sequ
     return row
 
 
-def list_people(hub: Hub, by: Caller) -> list[dict[str, object]]:
-    """List who has logged in through the provider, with how a grant names them."""
-    authorize.check_hub(by, "administer")
-    with hub.database.read() as connection:
-        rows = connection.rows("SELECT id, name, subject, groups, seen_at FROM people ORDER BY id")
-    return [
-        {
-            "who": f"person:{row['id']}",
-            "name": row["name"] or row["subject"],
-            "groups": json.loads(row["groups"]),
-            "seen_at": row["seen_at"],
-        }
-        for row in rows
-    ]
-
-
 def set_grant(  # noqa: PLR0913 - a row of the table
     hub: Hub,
     by: Caller,
@@ -275,29 +326,26 @@ def set_grant(  # noqa: PLR0913 - a row of the table
     organisation: str = "",
     listed: bool = True,
 ) -> None:
-    """Give a role to a person or a group, or take it away."""
-    if kind not in {"person", "group"} or role not in ROLES or not who.strip():
+    """Give a role to a person (`person:3`) or a group, or take it away."""
+    if kind not in {"person", "group"} or role not in ROLES or not 0 < len(who.strip()) <= 200:
         raise UsageError(
             "a grant has a kind (person or group), a name and a role",
             hint=f"roles: {', '.join(ROLES)}",
         )
+    if namespace and organisation:
+        raise UsageError("a role is for a namespace or for an organisation", hint="name one")
     with hub.database.write() as connection:
         space = find_namespace(connection, namespace) if namespace else None
         if namespace and space is None:
             raise authorize.no_namespace(namespace)
-        group = _organisation(connection, organisation) if organisation else 0
+        group = _organisation(connection, by, organisation) if organisation else 0
         if space is not None:
             authorize.check(by, "manage", space)
-        else:
+        elif not group:
             authorize.check_hub(by, "administer")
         keys = (kind, who.strip(), role, space.id if space else 0, group)
         if listed:
-            connection.run(
-                "INSERT INTO grants (kind, who, role, namespace_id, organisation_id, created_at) "
-                "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                *keys,
-                hub.now(),
-            )
+            _give(hub, connection, keys)
         else:
             connection.run(
                 "DELETE FROM grants WHERE kind = ? AND who = ? AND role = ? AND namespace_id = ? "
@@ -305,27 +353,87 @@ def set_grant(  # noqa: PLR0913 - a row of the table
                 *keys,
             )
         what = "grant.add" if listed else "grant.remove"
-        audit_log.record(connection, hub.now(), by, what, f"{kind}:{who}", keys[3], role=role)
+        named = {"organisation": organisation} if organisation else {}
+        about = f"{kind}:{who.strip()}"[:MAX_WHO_CHARS]
+        audit_log.record(connection, hub.now(), by, what, about, keys[3], role=role, **named)
+
+
+def _give(hub: Hub, connection: Transaction, keys: tuple[str, str, str, int, int]) -> None:
+    connection.run(
+        "INSERT INTO grants (kind, who, role, namespace_id, organisation_id, created_at) "
+        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+        *keys,
+        hub.now(),
+    )
 
 
 def list_grants(hub: Hub, by: Caller) -> list[dict[str, object]]:
-    """List who has which role, as far as somebody may know."""
-    authorize.check_hub(by, "administer")
+    """List who has which role, where somebody may give them."""
     with hub.database.read() as connection:
         rows = connection.rows(
-            "SELECT g.kind, g.who, g.role, n.name AS namespace, o.name AS organisation FROM grants g "
+            "SELECT g.*, n.name AS namespace, o.name AS organisation FROM grants g "
             "LEFT JOIN namespaces n ON n.id = g.namespace_id "
-            "LEFT JOIN organisations o ON o.id = g.organisation_id ORDER BY g.id"
+            "LEFT JOIN organisations o ON o.id = g.organisation_id "
+            "WHERE g.kind <> 'token' ORDER BY g.id"
         )
+        found = []
+        for row in rows:
+            space = find_namespace(connection, row["namespace"]) if row["namespace"] else None
+            if authorize.may(by, "manage", space) or authorize.may_in_organisation(
+                by, "manage", row["organisation_id"]
+            ):
+                told = {name: row[name] or "" for name in ("namespace", "organisation")}
+                found.append({**{name: row[name] for name in ("kind", "who", "role")}, **told})
+    if not found and not any(grant.role == "admin" for grant in by.grants):
+        raise authorize.forbidden("only admins see who has which role")
+    return found
+
+
+def list_people(hub: Hub, by: Caller) -> list[PersonRow]:
+    """List who has ever logged in through the provider."""
+    authorize.check_hub(by, "administer")
+    with hub.database.read() as connection:
+        rows = connection.rows("SELECT * FROM people ORDER BY id LIMIT ?", MAX_PEOPLE)
     return [
-        {**row, "namespace": row["namespace"] or "", "organisation": row["organisation"] or ""}
-        for row in map(dict, rows)
+        PersonRow(
+            id=row["id"],
+            name=row["name"] or row["subject"],
+            issuer=row["issuer"],
+            subject=row["subject"],
+            groups=tuple(json.loads(row["groups"])),
+            created_at=row["created_at"],
+            seen_at=row["seen_at"],
+        )
+        for row in rows
     ]
 
 
-def _organisation(connection: Transaction, name: str) -> int:
+def end_logins(hub: Hub, by: Caller, person: int) -> int:
+    """Log somebody out everywhere: their tokens and browsers open nothing any more. Give how many."""
+    authorize.check_hub(by, "administer")
+    with hub.database.write() as connection:
+        if connection.row("SELECT id FROM people WHERE id = ?", person) is None:
+            raise NotFoundError(
+                f"there is no person {person}", hint="see those there are: metier hub people"
+            )
+        count = connection.run(
+            "UPDATE tokens SET revoked_at = ? WHERE person_id = ? AND revoked_at IS NULL",
+            hub.now(),
+            person,
+        )
+        connection.run(
+            "DELETE FROM visits WHERE token_id IN (SELECT id FROM tokens WHERE person_id = ?)",
+            person,
+        )
+        count += connection.run("DELETE FROM visits WHERE person_id = ?", person)
+        audit_log.record(connection, hub.now(), by, "person.logout", f"person:{person}")
+    return count
+
+
+def _organisation(connection: Transaction, by: Caller, name: str) -> int:
+    """Give the id of an organisation that somebody may manage; for others it does not exist."""
     row = connection.row("SELECT id FROM organisations WHERE name = ?", name)
-    if row is None:
+    if row is None or not authorize.may_in_organisation(by, "manage", row["id"]):
         raise NotFoundError(f"the hub has no organisation '{name}'", hint="check the name")
     return int(row["id"])
 
@@ -334,10 +442,11 @@ def _token_row(row: Row) -> TokenRow:
     return TokenRow(
         id=row["id"],
         name=row["name"],
-        role=row["role"],
+        role=row["role"] or row["given"] or "",
         namespace=row["space"] or "",
         created_at=row["created_at"],
         expires_at=row["expires_at"] or 0,
         revoked_at=row["revoked_at"] or 0,
         used_at=row["used_at"] or 0,
+        organisation=row["organisation"] or "",
     )

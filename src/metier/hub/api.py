@@ -154,15 +154,22 @@ async def _who_am_i(request: Request) -> Response:
             "nobody is logged in", code="hub-no-token", hint="log in: metier login URL"
         )
 
-    def names(hub: Hub, _caller: Caller) -> dict[int, str]:
+    def names(hub: Hub, _caller: Caller) -> tuple[dict[int, str], dict[int, str]]:
         with hub.database.read() as connection:
-            return {
-                row["id"]: row["name"] for row in connection.rows("SELECT id, name FROM namespaces")
-            }
+            spaces = connection.rows("SELECT id, name FROM namespaces")
+            groups = connection.rows("SELECT id, name FROM organisations")
+        return {row["id"]: row["name"] for row in spaces}, {
+            row["id"]: row["name"] for row in groups
+        }
 
-    spaces = await ask(request, names)
+    spaces, groups = await ask(request, names)
     roles = [
-        {"role": one.role, "namespace": spaces.get(one.namespace, "")} for one in caller.grants
+        {
+            "role": one.role,
+            "namespace": spaces.get(one.namespace, ""),
+            "organisation": groups.get(one.organisation, ""),
+        }
+        for one in caller.grants
     ]
     return JSONResponse({"kind": caller.kind, "name": caller.name, "roles": roles})
 
@@ -494,6 +501,7 @@ async def _tokens(request: Request) -> Response:
         name=text_in(told, "name"),
         role=text_in(told, "role"),
         namespace=text_in(told, "namespace"),
+        organisation=text_in(told, "organisation"),
         expires_at=hub_of(request).now() + days * 86_400 if days else 0,
     )
     return JSONResponse(made._asdict(), 201)

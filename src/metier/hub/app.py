@@ -27,9 +27,11 @@ from metier.errors import (
     StoreError,
     UsageError,
 )
-from metier.hub import accounts, api, clients
+from metier.hub import accounts, api, api_people, clients, feed, login_pages
 from metier.hub.clients.login import token_in
+from metier.hub.deliver import DeliveryThread
 from metier.hub.here import is_from_here
+from metier.hub.limits import RateLimits
 from metier.hub.metrics import HubMetrics
 from metier.hub.model import NOBODY
 from metier.hub.pages.page import say_problem, wants_page
@@ -50,6 +52,10 @@ READ_BY_POST = re.compile(r"(?:/ns/[a-z0-9-]+)?/mcp\Z")
 """Addresses where a POST reads and changes nothing."""
 OPEN_PATHS = frozenset({"/healthz", "/readyz"})
 """Addresses that ask nobody who they are."""
+LOGIN_PATHS = frozenset(
+    {f"{api.PREFIX}/login/begin", f"{api.PREFIX}/login/device", login_pages.BEGIN}
+)
+"""Addresses that begin a login: for each the hub remembers something, or asks the provider."""
 STATUS: tuple[tuple[type[MetierError], int], ...] = (
     (UsageError, 400),
     (NotFoundError, 404),
@@ -75,6 +81,11 @@ CODES = {
     "unsafe-entry": 422,
     "hub-several": 409,
     "hub-busy": 429,
+    "hub-rate": 429,
+    "hub-login": 401,
+    "hub-no-oidc": 404,
+    "hub-no-device": 404,
+    "hub-provider": 502,
     "web-too-slow": 408,
     "web-too-large": 413,
     "web-form-used": 409,
@@ -91,6 +102,7 @@ class CallerMiddleware:
     def __init__(self, app: ASGIApp, hub: Hub, *, local: bool, metrics: HubMetrics) -> None:
         """Stand before an application; `local` says that it listens on this machine alone."""
         self.app, self.hub, self.local, self.metrics = app, hub, local, metrics
+        self.limits = RateLimits(hub.options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Note in the scope who asks, and pass the request on."""
@@ -99,10 +111,14 @@ class CallerMiddleware:
             return
 
         began = time.monotonic()
+        request = Request(scope, receive)
+        address = self.limits.address_of(request)
 
         async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self.metrics.count(scope["method"], message["status"], time.monotonic() - began)
+                if message["status"] == 401 and _has_tried(request):
+                    self.limits.note_failed(address)
                 have = {name.lower() for name, _value in message["headers"]}
                 message["headers"] = [
                     *message["headers"],
@@ -114,17 +130,21 @@ class CallerMiddleware:
                 ]
             await send(message)
 
-        request = Request(scope, receive)
         scope["caller"] = NOBODY
         try:
             if request.url.path not in OPEN_PATHS:
-                scope["caller"] = await self._find_caller(request)
+                if request.url.path in LOGIN_PATHS:
+                    self.limits.charge_login(address)
+                elif request.method == "POST" and "/login" in request.url.path:
+                    self.limits.check_before(address, "")
+                scope["caller"] = await self._find_caller(request, address)
+                self.limits.charge(scope["caller"], address)
         except MetierError as error:
             await refuse(error)(scope, receive, send_safely)
             return
         await self.app(scope, receive, send_safely)
 
-    async def _find_caller(self, request: Request) -> Caller:
+    async def _find_caller(self, request: Request, address: str) -> Caller:
         told = request.headers.get("authorization", "")
         reads = request.method == "POST" and READ_BY_POST.match(request.url.path)
         changes = request.method not in SAFE_METHODS and not reads
@@ -135,12 +155,20 @@ class CallerMiddleware:
                 raise RefusedError(
                     "a change takes a bearer's token", code="hub-token", hint="send 'Bearer TOKEN'"
                 )
-            return await run_in_threadpool(accounts.caller_of_token, self.hub, token)
+            self.limits.check_before(address, token)
+            found = await run_in_threadpool(accounts.caller_of_token, self.hub, token)
+            self.limits.note_good(token)
+            return found
         here = self.local and is_from_here(request)
         caller = await run_in_threadpool(accounts.caller_without_token, self.hub, from_here=here)
         if caller.kind == "local" and changes and CLIENT_HEADER not in request.headers:
             return NOBODY
         return caller
+
+
+def _has_tried(request: Request) -> bool:
+    """Tell whether a request that was refused had tried to log in."""
+    return "authorization" in request.headers or "/login" in request.url.path
 
 
 def status_of(error: MetierError) -> int:
@@ -155,6 +183,8 @@ def refuse(error: MetierError) -> Response:
     status = status_of(error)
     problem = {"type": "about:blank", "title": error.message, "status": status, **error.as_dict()}
     headers = {"www-authenticate": "Bearer"} if status == 401 else {}
+    if "retry_after" in error.details:
+        headers["retry-after"] = str(error.details["retry_after"])
     return JSONResponse(problem, status, headers, media_type="application/problem+json")
 
 
@@ -221,6 +251,9 @@ ROUTES = [
     Route("/readyz", _say_ready),
     Route("/metrics", _show_metrics),
     *api.ROUTES,
+    *api_people.ROUTES,
+    *feed.ROUTES,
+    *login_pages.ROUTES,
     *clients.ROUTES,
     *PAGES,
 ]
@@ -231,7 +264,10 @@ def make_app(hub: Hub, *, local: bool = True) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def living(_app: Starlette) -> AsyncIterator[None]:
+        worker = DeliveryThread(hub)
+        worker.start()
         yield
+        await run_in_threadpool(worker.stop)
 
     handlers: dict[Any, Any] = {
         404: _say_missing,

@@ -68,6 +68,16 @@ def may(caller: Caller, act: Act, namespace: Namespace | None) -> bool:
     return bool(ALLOWED[act] & roles_in(caller, namespace))
 
 
+def may_in_organisation(caller: Caller, act: Act, organisation: int) -> bool:
+    """Tell whether somebody may do an act in a whole organisation, or, for 0, in the whole hub."""
+    return any(
+        grant.role in ALLOWED[act]
+        and not grant.namespace
+        and (not grant.organisation or grant.organisation == organisation)
+        for grant in caller.grants
+    )
+
+
 def check(caller: Caller, act: Act, namespace: Namespace) -> None:
     """Refuse an act that somebody may not do in a namespace."""
     if not may(caller, "read", namespace):

@@ -203,6 +203,8 @@ def deprecate(
         )
         _record(hub, connection, caller, "deprecate", space, shown[0], reason)
         _log(hub, connection, space, shown[0], "deprecate", [caller.name], reason.strip())
+        if reason.strip():
+            announce(hub, connection, space, "deprecated", shown[0])
     return reason.strip()
 
 
@@ -303,7 +305,7 @@ def _move(  # noqa: PLR0913, PLR0917 - from one state to another, with all that 
     moved = find_release(connection, release.skill, release.version)
     assert moved is not None
     _choose_latest(hub, connection, release.skill)
-    announce(hub, connection, space, what or state, moved)
+    announce(hub, connection, space, "unyanked" if what == "unyank" else state, moved)
     return moved
 
 

@@ -9,7 +9,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.errors import StoreError
+from metier.errors import ConfigError, StoreError
 from metier.hub.io.database import migrate, open_database
 from metier.hub.io.objects import open_objects
 from metier.library import open_library
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from metier.hub.io.database import Database
     from metier.hub.io.objects import Objects
+    from metier.hub.io.provider import OidcProvider
     from metier.library import Library
 
 HUB_FOLDER = "hub"
@@ -42,6 +43,22 @@ class HubOptions(NamedTuple):
     """The OpenID Connect provider that people log in with."""
     client_id: str = ""
     client_secret: str = ""
+    oidc_groups: str = ""
+    """The claim that names somebody's groups; nothing means `groups`."""
+    oidc_scopes: str = ""
+    """What is asked of the provider; nothing means `openid profile email`."""
+    login_hours: int = 8
+    """How long a person's token is good for."""
+    rate: int = 6000
+    """Requests a minute of one caller with a token; 0 means no limit."""
+    rate_nobody: int = 600
+    """Requests a minute of one address without a token; 0 means no limit."""
+    rate_failed: int = 20
+    """Wrong tokens a minute of one address; 0 means no limit."""
+    proxies: tuple[str, ...] = ("127.0.0.0/8", "::1/128")
+    """Networks of proxies, whose word about an address is believed."""
+    loopback_webhooks: bool = False
+    """Whether webhooks may go to this very machine over http: for trying them out."""
 
 
 class Hub:
@@ -60,6 +77,7 @@ class Hub:
         self.options = options
         self.clock = clock
         self.env = dict(os.environ if env is None else env)
+        self.provider = _provider_of(options, self.env)
         self.database = database or open_database(options.database or f"{options.home}/hub.db")
         try:
             migrate(self.database)
@@ -137,6 +155,20 @@ class Hub:
                 )
             row = connection.row("SELECT value FROM hub_facts WHERE name = 'id'")
         self.id = str(row["value"]) if row else ""
+
+
+def _provider_of(options: HubOptions, env: Mapping[str, str]) -> OidcProvider | None:
+    """Give the provider that people log in with; nothing where none is named."""
+    if not options.issuer:
+        return None
+    if not options.client_id:
+        raise ConfigError(
+            "the login provider needs the hub's client id",
+            hint="add --client-id, or set METIER_HUB_OIDC_CLIENT_ID",
+        )
+    from metier.hub.io.provider import OidcProvider
+
+    return OidcProvider(options.issuer, options.client_id, options.client_secret, env=env)
 
 
 def read_or_make_key(path: str) -> bytes:

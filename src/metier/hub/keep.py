@@ -8,7 +8,7 @@ import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.errors import MetierError
-from metier.hub import approval_log, audit_log, authorize
+from metier.hub import approval_log, audit_log, authorize, retention
 from metier.hub.io.objects import blob_key
 from metier.hub.releases import releases_of
 from metier.trust.sign import Signed, verify_envelope
@@ -32,6 +32,8 @@ class Collected(NamedTuple):
     blobs: int
     uploads: int
     bytes: int
+    releases: int = 0
+    """Rejected or never decided about, and kept no longer by policy."""
 
 
 class HubFault(NamedTuple):
@@ -49,14 +51,25 @@ def collect_garbage(hub: Hub, caller: Caller, grace: int = GRACE_SECONDS) -> Col
     """
     authorize.check_hub(caller, "administer")
     before = hub.now() - grace
+    dropped = retention.drop_old_releases(hub, caller)
+    retention.drop_leftovers(hub)
     freed = [_free(hub, sha256, before) for sha256 in _unnamed(hub, before)]
     uploads, pieces = _drop_uploads(hub, before)
     strays = sum(_free_stray(hub, key, size) for key, size in _strays(hub, before))
     with hub.database.write() as connection:
         connection.run("DELETE FROM answers WHERE at < ?", before)
         connection.run("DELETE FROM visits WHERE expires_at < ?", hub.now())
-        audit_log.record(connection, hub.now(), caller, "gc", "", 0, blobs=sum(map(bool, freed)))
-    return Collected(sum(map(bool, freed)), uploads, sum(freed) + pieces + strays)
+        audit_log.record(
+            connection,
+            hub.now(),
+            caller,
+            "gc",
+            "",
+            0,
+            blobs=sum(map(bool, freed)),
+            releases=dropped,
+        )
+    return Collected(sum(map(bool, freed)), uploads, sum(freed) + pieces + strays, dropped)
 
 
 def _unnamed(hub: Hub, before: int) -> list[str]:

@@ -30,9 +30,14 @@ DEFAULT_POLICY: Mapping[str, Any] = {
     "dangerous": "reject",
     "two_person": ["caution"],
     "signature": "optional",
+    "keep_rejected_days": 0,
+    "keep_pending_days": 0,
 }
 """What holds where neither the hub nor the namespace says otherwise."""
 _ANSWERS = ("approve", "review", "reject")
+DAYS = ("keep_rejected_days", "keep_pending_days")
+"""How long what was rejected, or never decided about, is kept: 0 means for ever."""
+MAX_DAYS = 3660
 _LEVELS = ("safe", "caution", "dangerous")
 
 
@@ -117,11 +122,7 @@ def make_namespace(
 ) -> Namespace:
     """Make a namespace in a transaction that is open; its organisation too, where that is new."""
     for one in (name, organisation or name):
-        if not NAMESPACE_NAME.match(one) or one in RESERVED:
-            raise UsageError(
-                f"'{one[:80]}' cannot be the name of a namespace",
-                hint="use small letters, digits and hyphens, at most 63",
-            )
+        check_place_name(one)
     now = hub.now()
     connection.run(
         "INSERT INTO organisations (name, created_at) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
@@ -140,6 +141,51 @@ def make_namespace(
     made = namespace_of(row)
     audit_log.record(connection, now, caller, "namespace.add", name, made.id, visibility=visibility)
     return made
+
+
+def add_organisation(hub: Hub, caller: Caller, name: str) -> str:
+    """Make an organisation. Its namespaces are made with its name."""
+    authorize.check_hub(caller, "administer")
+    check_place_name(name)
+    with hub.database.write() as connection:
+        done = connection.run(
+            "INSERT INTO organisations (name, created_at) VALUES (?, ?) "
+            "ON CONFLICT (name) DO NOTHING",
+            name,
+            hub.now(),
+        )
+        if not done:
+            raise RefusedError(
+                f"there is an organisation '{name}' already",
+                code="exists",
+                hint="choose another name",
+            )
+        audit_log.record(connection, hub.now(), caller, "organisation.add", name)
+    return name
+
+
+def managed_organisations(hub: Hub, caller: Caller) -> list[dict[str, Any]]:
+    """List the organisations of which somebody is an admin, with their namespaces."""
+    with hub.database.read() as connection:
+        groups = connection.rows("SELECT id, name FROM organisations ORDER BY name")
+        spaces = connection.rows("SELECT organisation_id, name FROM namespaces ORDER BY name")
+    return [
+        {
+            "name": group["name"],
+            "namespaces": [one["name"] for one in spaces if one["organisation_id"] == group["id"]],
+        }
+        for group in groups
+        if authorize.may_in_organisation(caller, "manage", group["id"])
+    ]
+
+
+def check_place_name(name: str) -> None:
+    """Refuse what cannot be the name of a namespace or an organisation."""
+    if not NAMESPACE_NAME.match(name) or name in RESERVED:
+        raise UsageError(
+            f"'{name[:80]}' cannot be the name of a namespace",
+            hint="use small letters, digits and hyphens, at most 63",
+        )
 
 
 def change_namespace(hub: Hub, caller: Caller, name: str, wish: Mapping[str, Any]) -> Namespace:
@@ -188,6 +234,12 @@ def check_policy(told: Any) -> dict[str, Any]:
                 and all(one in _LEVELS for one in value)
             )
             or (name == "signature" and value in {"optional", "required"})
+            or (
+                name in DAYS
+                and isinstance(value, int)
+                and not isinstance(value, bool)
+                and 0 <= value <= MAX_DAYS
+            )
         )
         if not good:
             raise UsageError(
@@ -233,4 +285,7 @@ def policy_of(connection: Transaction, space: Namespace) -> dict[str, Any]:
         policy["two_person"] = sorted({*policy["two_person"], *own["two_person"]})
     if own.get("signature") == "required":
         policy["signature"] = "required"
+    for name in DAYS:
+        told = [days for days in (policy[name], own.get(name, 0)) if days]
+        policy[name] = min(told, default=0)
     return policy

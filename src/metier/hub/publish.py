@@ -103,9 +103,9 @@ def _keep_blob(hub: Hub, caller: Caller, sha256: str, data: bytes) -> bool:
     with hub.database.write() as connection:
         # A collection of garbage waits here, and then sees that somebody is about to use it.
         connection.lock(f"blob:{sha256}")
-        is_new = hub.objects.size(key) != len(data)
-        if is_new:
+        if hub.objects.size(key) != len(data):
             hub.objects.put(key, data)
+        known = connection.row("SELECT who FROM blobs WHERE sha256 = ?", sha256)
         connection.run(
             "INSERT INTO blobs (sha256, size, who, created_at) VALUES (?, ?, ?, ?) "
             "ON CONFLICT (sha256) DO UPDATE SET created_at = excluded.created_at, who = excluded.who",
@@ -114,7 +114,8 @@ def _keep_blob(hub: Hub, caller: Caller, sha256: str, data: bytes) -> bool:
             caller.ident,
             hub.now(),
         )
-    return is_new
+    # whether somebody else has sent the same is theirs to know
+    return known is None or known["who"] != caller.ident
 
 
 def begin_upload(hub: Hub, caller: Caller, sha256: str, size: int) -> tuple[str, int]:

@@ -6,6 +6,7 @@ to be signed with that key.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.audit import log
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from metier.context import Context
     from metier.model import Trust
+    from metier.supply.hub_login import ShowLogin
     from metier.supply.model import Request
 
 TOKEN_VARIABLE = "METIER_HUB_TOKEN"  # noqa: S105 - the name of a variable
@@ -35,7 +37,7 @@ class HubLogin(NamedTuple):
     name: str
     """What it calls you; nothing where it has no accounts, or you gave no token."""
     roles: tuple[tuple[str, str], ...]
-    """Each role with its namespace, which is empty for all of them."""
+    """Each role with its namespace or organisation, which is empty for all of them."""
     key: str
     """The id of its key."""
 
@@ -48,12 +50,29 @@ def client_for(context: Context, base: str, token: str | None = None) -> HubClie
     return HubClient(base, token, context.settings.supply, context.env, context.progress)
 
 
-def login(context: Context, url: str, token: str = "", *, accept_key: bool = False) -> HubLogin:
-    """Get to know a hub, and keep the token where one is given."""
+def login(
+    context: Context,
+    url: str,
+    token: str = "",
+    *,
+    accept_key: bool = False,
+    show: ShowLogin | None = None,
+    ask: Callable[[], str] | None = None,
+) -> HubLogin:
+    """Get to know a hub, and keep the token where one is given. Where none is, the user logs in
+    through the hub's provider if it has one, and `show` tells them what to do; else `ask` asks them.
+    """
     base = hub_base(url)
     client = client_for(context, base, token)
     about = client.about()
     _check_key(context, base, str(about["key"]), accept_key=accept_key)
+    if not token and show is not None and about.get("oidc"):
+        from metier.supply.hub_login import token_from_provider
+
+        token = token_from_provider(client, show)
+    elif not token and ask is not None and about.get("accounts"):
+        token = ask()
+    client = client_for(context, base, token)
     who = client.get("/whoami") if token or not about.get("accounts") else {}
     change_hubs(
         context,
@@ -66,7 +85,7 @@ def login(context: Context, url: str, token: str = "", *, accept_key: bool = Fal
         hub=_text(about, "name"),
         name=_text(who, "name"),
         roles=tuple(
-            (_text(one, "role"), _text(one, "namespace"))
+            (_text(one, "role"), _text(one, "namespace") or _text(one, "organisation"))
             for one in (roles if isinstance(roles, list) else [])
             if isinstance(one, dict)
         ),
@@ -75,10 +94,13 @@ def login(context: Context, url: str, token: str = "", *, accept_key: bool = Fal
 
 
 def logout(context: Context, url: str) -> str:
-    """Forget the token of a hub; its key stays known."""
+    """Forget the token of a hub, and have the hub forget a login; its key stays known."""
     base = hub_base(url)
-    if not read_hubs(context).get(base, KnownHub("")).token:
+    token = read_hubs(context).get(base, KnownHub("")).token
+    if not token:
         raise NotFoundError(f"you are not logged in to {base}", hint="nothing was changed")
+    with suppress(MetierError):  # a hub that is away forgets it when it ends
+        client_for(context, base, token).send_json("POST", "/logout", {})
     change_hubs(context, lambda hubs: {**hubs, base: hubs[base]._replace(token="")})
     log.record(context, "logout", "done", path=base)
     return base

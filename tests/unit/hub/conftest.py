@@ -65,11 +65,18 @@ def shared_parts() -> Iterator[list[TeamParts]]:
         one.remove()
 
 
+@pytest.fixture(scope="session")
+def team_parts(shared_parts: list[TeamParts]) -> TeamParts:
+    """Give the servers, started once a test asks for them."""
+    if not shared_parts:
+        shared_parts.append(TeamParts())
+    return shared_parts[0]
+
+
 @pytest.fixture(params=KINDS)
 def hub_options(
     request: pytest.FixtureRequest,
     tmp_path: Path,
-    shared_parts: list[TeamParts],
     monkeypatch: pytest.MonkeyPatch,
 ) -> HubOptions:
     """Give the options of an empty hub, once of each kind."""
@@ -77,9 +84,8 @@ def hub_options(
         return HubOptions(home=str(tmp_path / "hub"))
     for name, value in CREDENTIALS.items():
         monkeypatch.setitem(os.environ, name, value)
-    if not shared_parts:
-        shared_parts.append(TeamParts())
-    return shared_parts[0].options(tmp_path / "hub")
+    parts: TeamParts = request.getfixturevalue("team_parts")
+    return parts.options(tmp_path / "hub")
 
 
 @pytest.fixture

@@ -37,8 +37,8 @@ def test_only_old_bytes_that_nothing_names_are_freed(hub: Hub) -> None:
     young = collect_garbage(hub, LOCAL)
     old = collect_garbage(hub, LOCAL, grace=-10)
 
-    assert (0, 0, 0) == young
-    assert (1, 1, len(loose) + 50) == old
+    assert (0, 0, 0, 0) == young
+    assert (1, 1, len(loose) + 50, 0) == old
     assert hub.objects.size(blob_key(kept.archive)) is not None
     assert hub.objects.size(blob_key(sha256)) is None
     assert GRACE_SECONDS == 86_400
@@ -185,6 +185,33 @@ def test_a_rehearsed_migration_leaves_nothing_behind(tmp_path: Path) -> None:
 
     assert (told, []) == (ran, again)
     assert (0, all_migrations()[-1].number) == (before, after)
+
+
+def test_a_database_of_the_first_format_keeps_everything_when_it_is_brought_up_to_date(
+    tmp_path: Path,
+) -> None:
+    database = open_database(str(tmp_path / "hub.db"))
+    first = all_migrations()[0]
+    with database.write() as connection:
+        for statement in first.statements(database.dialect):
+            connection.run(statement)
+        connection.run("INSERT INTO hub_facts (name, value) VALUES ('format', '1')")
+        connection.run("INSERT INTO organisations (name, created_at) VALUES ('acme', 1)")
+        connection.run(
+            "INSERT INTO namespaces (organisation_id, name, created_at) VALUES (1, 'web', 1)"
+        )
+        connection.run(
+            "INSERT INTO webhooks (namespace_id, url, secret, created_at) VALUES (1, 'x', 'y', 1)"
+        )
+        connection.run("INSERT INTO deliveries (webhook_id, event, next_at) VALUES (1, '{}', 5)")
+
+    ran = migrate(database)
+
+    with database.read() as connection:
+        row = connection.rows("SELECT * FROM deliveries")[0]
+    database.close()
+    assert [one.name for one in all_migrations()[1:]] == ran
+    assert (5, 0, 0) == (row["next_at"], row["leased_until"], row["given_up_at"])
 
 
 def test_a_database_of_a_newer_metier_is_refused(hub: Hub) -> None:

@@ -89,9 +89,7 @@ def test_people_are_listed_with_their_groups(hub: Hub) -> None:
 
     found = list_people(hub, LOCAL)
 
-    assert [("person:1", "Ines", ["crew"])] == [
-        (one["who"], one["name"], one["groups"]) for one in found
-    ]
+    assert [("person:1", "Ines", ("crew",))] == [(one.who, one.name, one.groups) for one in found]
     with pytest.raises(RefusedError):
         list_people(hub, member(hub, "nadia", "admin", "team"))
 

@@ -8,33 +8,36 @@ from contextlib import suppress
 from importlib.util import find_spec
 
 from metier.cli.argv import CommandRow, Option, Values, cannot
+from metier.cli.commands import hub_people
 from metier.cli.main import opened
 from metier.cli.output import answer, clean, note, write
 from metier.errors import UsageError, closest
 from metier.fast import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from metier.hub.accounts import NewToken, TokenRow
     from metier.hub.hub import Hub
     from metier.hub.keep import HubFault
     from metier.hub.mirror import MirrorReport
-    from metier.hub.model import Namespace, Release
+    from metier.hub.model import Release
 
 DEFAULT_LISTEN = "127.0.0.1:8700"
-NEEDED = ("starlette", "uvicorn", "jinja2", "cryptography")
+NEEDED = ("starlette", "uvicorn", "jinja2", "cryptography", "joserfc")
 DATABASE = Option("--database", "postgresql://… or a file; METIER_HUB_DATABASE without it", "URL")
 OBJECTS = Option("--objects", "a folder, s3://…, gs://… or az://…; METIER_HUB_OBJECTS", "URL")
 KEY = Option("--key", "the hub's private key; METIER_HUB_KEY without it", "FILE")
 PLACES = (DATABASE, OBJECTS, KEY)
+SUBJECTS = frozenset({"token", "organisation", "grant", "people", "webhook"})
+"""Words that a second one follows; without it they list."""
 
 
 def run(values: Values) -> int | None:
     """Do what the first word says."""
     verb, *rest = values.words or [""]
-    if verb == "token":
-        verb, rest = f"token {rest[0] if rest else 'list'}", rest[1:]
+    if verb in SUBJECTS:
+        verb, rest = f"{verb} {rest[0] if rest else 'list'}", rest[1:]
     if not verb:
         raise UsageError("say what the hub is to do", hint=f"choose one of: {', '.join(VERBS)}")
     if verb not in VERBS:
@@ -62,8 +65,8 @@ def _serve(values: Values, _word: str) -> None:
         write(f"metier hub: {url}\n")
         sys.stdout.flush()  # whoever started this waits for the line
 
-    with _open_hub(values) as hub:
-        if not local and not _has_accounts(hub):
+    with open_hub(values) as hub:
+        if not local and hub.provider is None and not _has_accounts(hub):
             note(
                 "warning: nobody can log in yet. Make a token first: "
                 "metier hub token add --role admin --name me"
@@ -72,7 +75,8 @@ def _serve(values: Values, _word: str) -> None:
             serve(hub, host, port, local=local, ready=ready)
 
 
-def _open_hub(values: Values) -> Hub:
+def open_hub(values: Values) -> Hub:
+    """Open the hub that the options and the environment name."""
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise UsageError(
@@ -92,11 +96,42 @@ def _open_hub(values: Values) -> Hub:
         key_file=values.text("key") or env.get("METIER_HUB_KEY", ""),
         name=env.get("METIER_HUB_NAME", "metier hub"),
         public_url=env.get("METIER_HUB_URL", ""),
-        issuer=env.get("METIER_HUB_OIDC_ISSUER", ""),
-        client_id=env.get("METIER_HUB_OIDC_CLIENT_ID", ""),
+        issuer=values.text("issuer") or env.get("METIER_HUB_OIDC_ISSUER", ""),
+        client_id=values.text("client_id") or env.get("METIER_HUB_OIDC_CLIENT_ID", ""),
         client_secret=env.get("METIER_HUB_OIDC_CLIENT_SECRET", ""),
+        oidc_groups=env.get("METIER_HUB_OIDC_GROUPS", ""),
+        oidc_scopes=env.get("METIER_HUB_OIDC_SCOPES", ""),
+        login_hours=_number(env, "METIER_HUB_LOGIN_HOURS", 8, least=1),
+        rate=_number(env, "METIER_HUB_RATE", 6000),
+        rate_nobody=_number(env, "METIER_HUB_RATE_NOBODY", 600),
+        rate_failed=_number(env, "METIER_HUB_RATE_FAILED", 20),
+        proxies=_networks(env.get("METIER_HUB_PROXIES", "")),
+        loopback_webhooks=env.get("METIER_HUB_LOOPBACK_WEBHOOKS", "") == "1",
     )
     return Hub(options, env=env)
+
+
+def _number(env: Mapping[str, str], name: str, default: int, least: int = 0) -> int:
+    """Read a number of the environment."""
+    text = env.get(name, "").strip() or str(default)
+    if not text.isascii() or not text.isdigit() or len(text) > 9 or int(text) < least:
+        raise UsageError(f"{name} is a number", hint=f"for example {name}={default}")
+    return int(text)
+
+
+def _networks(text: str) -> tuple[str, ...]:
+    """Read the networks of proxies; this very machine where none is named."""
+    from ipaddress import ip_network
+
+    named = tuple(one.strip() for one in text.split(",") if one.strip())
+    try:
+        for one in named:
+            ip_network(one, strict=False)
+    except ValueError:
+        raise UsageError(
+            "METIER_HUB_PROXIES names networks", hint="for example METIER_HUB_PROXIES=10.0.0.0/8"
+        ) from None
+    return named or ("127.0.0.0/8", "::1/128")
 
 
 def _has_accounts(hub: Hub) -> bool:
@@ -122,7 +157,7 @@ def _add_token(values: Values, _word: str) -> None:
     days = values.text("days") or "0"
     if not days.isascii() or not days.isdigit() or int(days[:6]) > 3660:
         raise UsageError("that is no number of days", hint="--days takes 1 to 3660")
-    with _open_hub(values) as hub:
+    with open_hub(values) as hub:
         expires = hub.now() + int(days) * 86_400 if int(days) else 0
         made = add_token(
             hub,
@@ -130,13 +165,15 @@ def _add_token(values: Values, _word: str) -> None:
             name=name,
             role=role,
             namespace=values.text("namespace"),
+            organisation=values.text("organisation"),
             expires_at=expires,
         )
     answer(values, made, _new_token_text)
 
 
 def _new_token_text(made: NewToken) -> str:
-    where = f" in {clean(made.namespace)}" if made.namespace else ""
+    place = made.namespace or made.organisation
+    where = f" in {clean(place)}" if place else ""
     return (
         f"{made.token}\n\nThis is {clean(made.name)}'s token ({made.role}{where}). It is shown only "
         "now: keep it where secrets are kept.\n"
@@ -148,7 +185,7 @@ def _list_tokens(values: Values, _word: str) -> None:
     from metier.hub.accounts import list_tokens
     from metier.hub.model import LOCAL
 
-    with _open_hub(values) as hub:
+    with open_hub(values) as hub:
         found = list_tokens(hub, LOCAL)
     answer(values, {"tokens": [one._asdict() for one in found]}, lambda _doc: _tokens_text(found))
 
@@ -159,8 +196,9 @@ def _tokens_text(found: list[TokenRow]) -> str:
     lines = []
     for one in found:
         state = " (revoked)" if one.revoked_at else ""
-        where = clean(one.namespace) or "everywhere"
-        lines.append(f"{one.id:>4}  {clean(one.name)}  {one.role}  {where}{state}\n")
+        where = clean(one.namespace or one.organisation) or "everywhere"
+        role = f"{one.role}  {where}" if one.role else "a person's login"
+        lines.append(f"{one.id:>4}  {clean(one.name)}  {role}{state}\n")
     return "".join(lines)
 
 
@@ -171,34 +209,12 @@ def _revoke_token(values: Values, word: str) -> None:
 
     if not word.isdigit():
         raise UsageError(f"'{word}' is no token's number", hint="see: metier hub token list")
-    with _open_hub(values) as hub:
+    with open_hub(values) as hub:
         revoke_token(hub, LOCAL, int(word))
     answer(values, {"revoked": int(word)}, lambda _doc: f"revoked token {word}\n")
 
 
-# --- namespaces, policy, decisions
-
-
-def _add_namespace(values: Values, word: str) -> None:
-    """Make a namespace, or change one."""
-    from metier.hub.model import LOCAL
-    from metier.hub.namespaces import add_namespace
-
-    with _open_hub(values) as hub:
-        made = add_namespace(
-            hub,
-            LOCAL,
-            word,
-            values.text("organisation"),
-            "public" if values.flag("public") else "private",
-        )
-    answer(
-        values, _namespace_document(made), lambda _doc: f"made {made.name} ({made.visibility})\n"
-    )
-
-
-def _namespace_document(space: Namespace) -> dict[str, object]:
-    return {"name": space.name, "visibility": space.visibility, "state": space.state}
+# --- policy, decisions
 
 
 def _policy(values: Values, _word: str) -> None:
@@ -207,7 +223,7 @@ def _policy(values: Values, _word: str) -> None:
     from metier.hub.namespaces import change_namespace, hub_policy, set_hub_policy
 
     told = values.text("set")
-    with _open_hub(values) as hub:
+    with open_hub(values) as hub:
         if told:
             try:
                 policy = json.loads(told)
@@ -224,7 +240,7 @@ def _policy(values: Values, _word: str) -> None:
     answer(
         values,
         found,
-        lambda policy: "".join(f"{name:<12} {_told(value)}\n" for name, value in policy.items()),
+        lambda policy: "".join(f"{name:<18} {_told(value)}\n" for name, value in policy.items()),
     )
 
 
@@ -237,7 +253,7 @@ def _queue(values: Values, _word: str) -> None:
     from metier.hub.model import LOCAL
     from metier.hub.releases import pending_releases
 
-    with _open_hub(values) as hub:
+    with open_hub(values) as hub:
         found = pending_releases(hub, LOCAL)
     rows = [_release_row(one) for one in found]
     answer(values, {"releases": rows}, lambda _doc: _queue_text(found))
@@ -272,23 +288,28 @@ def _gc(values: Values, _word: str) -> None:
     from metier.hub.keep import collect_garbage
     from metier.hub.model import LOCAL
 
-    with _open_hub(values) as hub:
+    with open_hub(values) as hub:
         done = collect_garbage(hub, LOCAL)
     answer(
         values,
         done,
         lambda one: (
             f"freed {one.bytes:,} bytes: {one.blobs} archives that nothing names and {one.uploads} "
-            "unfinished uploads\n"
+            f"unfinished uploads\n{_dropped(one.releases)}"
         ),
     )
+
+
+def _dropped(count: int) -> str:
+    word = "release" if count == 1 else "releases"
+    return f"dropped {count} old {word} that nobody ever approved\n" if count else ""
 
 
 def _check(values: Values, _word: str) -> int | None:
     """Verify everything."""
     from metier.hub.keep import verify_hub
 
-    with _open_hub(values) as hub:
+    with open_hub(values) as hub:
         faults = verify_hub(hub)
     document = {"ok": not faults, "faults": [one._asdict() for one in faults]}
     answer(values, document, lambda _doc: _faults_text(faults))
@@ -305,7 +326,7 @@ def _backup(values: Values, word: str) -> None:
     """Back everything up into one file."""
     from metier.hub.backup import backup
 
-    with _open_hub(values) as hub:
+    with open_hub(values) as hub:
         count = backup(hub, word)
     answer(
         values,
@@ -318,7 +339,7 @@ def _restore(values: Values, word: str) -> None:
     """Restore a backup into an empty hub."""
     from metier.hub.backup import restore
 
-    with _open_hub(values) as hub:
+    with open_hub(values) as hub:
         count = restore(hub, word)
     answer(
         values,
@@ -358,7 +379,7 @@ def _decide(values: Values, word: str) -> int | None:
     if not name or not version:
         raise UsageError("name a release", hint=f"write metier hub {verb} NAMESPACE/NAME@VERSION")
     reason = values.text("reason")
-    with _open_hub(values) as hub:
+    with open_hub(values) as hub:
         where = (hub, LOCAL, namespace, name, version)
         if verb == "yank":
             done = decide.yank(*where, reason=reason)
@@ -408,7 +429,7 @@ VERBS: dict[str, tuple[Callable[[Values, str], int | None], int]] = {
     "token add": (_add_token, 0),
     "token list": (_list_tokens, 0),
     "token revoke": (_revoke_token, 1),
-    "namespace": (_add_namespace, 1),
+    **hub_people.VERBS,
     "policy": (_policy, 0),
     "queue": (_queue, 0),
     "approve": (_decide, 1),
@@ -424,16 +445,35 @@ VERBS: dict[str, tuple[Callable[[Values, str], int | None], int]] = {
 ROWS = (
     CommandRow(
         "hub",
-        operands="serve|token|namespace|policy|queue|approve|reject|yank|check|gc|backup|restore|migrate|mirror [WORD...]",
+        operands="serve|token|namespace|organisation|grant|people|webhook|policy|queue|approve|reject|"
+        "yank|check|gc|backup|restore|migrate|mirror [WORD...]",
         options=(
             Option("--listen", f"listen there (default: {DEFAULT_LISTEN})", "HOST:PORT"),
             *PLACES,
-            Option("--role", "of a token: reader, publisher, reviewer or admin", "ROLE"),
+            Option(
+                "--issuer", "people log in there (OpenID Connect); METIER_HUB_OIDC_ISSUER", "URL"
+            ),
+            Option(
+                "--client-id", "what the provider calls this hub; METIER_HUB_OIDC_CLIENT_ID", "ID"
+            ),
+            Option("--role", "of a token or a grant: reader, publisher, reviewer or admin", "ROLE"),
             Option("--name", "whom or what a token is for", "NAME"),
-            Option("--namespace", "of a token or a policy: only in this namespace", "NS"),
+            Option(
+                "--namespace",
+                "of a token, a grant, a policy or a webhook: only in this namespace",
+                "NS",
+            ),
             Option("--days", "a token expires after so many days", "N"),
-            Option("--organisation", "whose namespace it is", "NAME"),
+            Option(
+                "--organisation",
+                "whose namespace it is; of a token or a grant: in all of it",
+                "NAME",
+            ),
             Option("--public", "a namespace that anybody may read"),
+            Option("--private", "a namespace that only its members may read"),
+            Option("--state", "active, or frozen: a namespace that takes nothing new", "STATE"),
+            Option("--quota", "how much a namespace may hold; 0 means no limit", "BYTES"),
+            Option("--events", "of a webhook, with commas: pending, approved, yanked…", "NAMES"),
             Option("--set", "change the policy", "JSON"),
             Option("--reason", "why a release is approved, rejected or yanked", "TEXT"),
             Option("--rehearse", "with migrate: try it and undo it"),
@@ -448,6 +488,8 @@ ROWS = (
             "metier hub serve": "a hub for this machine, with nothing to set up",
             "metier hub serve --listen 0.0.0.0:8700 --database postgresql://hub@db/hub --objects s3://skills": "for a team",
             "metier hub token add --role publisher --name ci --namespace web": "prints the token once",
+            "metier hub grant add group:devs --role publisher --namespace web": "for a group of your provider",
+            "metier hub webhook add https://ci.example.org/hook --namespace web": "prints the secret once",
             "metier hub queue": "what waits for a reviewer",
             "metier hub backup hub.tar": "everything, the key included, in one file",
             "metier hub mirror --from https://hub.example.org --select web --to ./mirror": "for a network that cannot reach it",

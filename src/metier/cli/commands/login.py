@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 from metier.cli.argv import CommandRow, Option, Values
 from metier.cli.main import opened
-from metier.cli.output import answer, clean
+from metier.cli.output import answer, clean, note
 from metier.fast import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from metier.supply.hub_login import LoginStep
     from metier.supply.hubs import HubLogin
 
 MAX_TOKEN_CHARS = 4096
@@ -17,21 +19,41 @@ MAX_TOKEN_CHARS = 4096
 
 def run(values: Values) -> None:
     """Log in to a hub."""
+    ask = partial(_asked_for, values.word) if _is_terminal() else None
     with opened(values) as m:
-        token = values.text("token") or _asked_for(values.word)
-        done = m.login(values.word, token.strip(), accept_key=values.flag("accept_key"))
+        done = m.login(
+            values.word,
+            (values.text("token") or _piped()).strip(),
+            accept_key=values.flag("accept_key"),
+            show=_show,
+            ask=ask,
+        )
     answer(values, done, _text, {**done._asdict(), "roles": _roles(done)})
 
 
-def _asked_for(url: str) -> str:
-    """Ask for a token on the terminal; in a script it may come on standard input."""
-    if sys.stdin is None or sys.stdin.closed:
-        return ""
-    if sys.stdin.isatty():
-        from metier.cli.commands.setup import ask_hidden
+def _is_terminal() -> bool:
+    return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
 
-        return ask_hidden(f"Token for {clean(url)} (Enter for none): ")
+
+def _piped() -> str:
+    """Give the token that comes on standard input in a script."""
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+        return ""
     return sys.stdin.readline(MAX_TOKEN_CHARS)
+
+
+def _asked_for(url: str) -> str:
+    """Ask for a token on the terminal."""
+    from metier.cli.commands.setup import ask_hidden
+
+    return ask_hidden(f"Token for {clean(url)} (Enter for none): ").strip()
+
+
+def _show(step: LoginStep) -> None:
+    """Say where to log in, and with which code."""
+    note(f"open this page to log in: {step.url}")
+    if step.code:
+        note(f"and check that it shows this code, or type it there: {step.code}")
 
 
 def _roles(done: HubLogin) -> list[dict[str, str]]:
@@ -60,18 +82,21 @@ ROWS = (
         options=(
             Option(
                 "--token",
-                "the token; without it you are asked, or it is read from standard input",
+                "the token; without it you log in with your browser, are asked, or it is read from "
+                "standard input",
                 "TOKEN",
             ),
             Option("--accept-key", "the hub's key changed, and you asked why"),
         ),
         examples={
-            "metier login https://hub.example.org": "asks for your token without showing it",
+            "metier login https://hub.example.org": "in your browser, where the hub has single sign-on",
             "metier login https://hub.example.org < token.txt": "in a script",
         },
-        detail="The token is kept below METIER_HOME, where only you can read it, and sent to this hub "
-        "alone. In CI set METIER_HUB_TOKEN instead. The hub's public key is kept the first time, and "
-        "everything you install from there has to be signed with it.",
+        detail="Where the hub has a login provider, you are sent to its page, and get a token that "
+        "ends after some hours. Else you are asked for one. The token is kept below METIER_HOME, "
+        "where only you can read it, and sent to this hub alone. In CI set METIER_HUB_TOKEN instead. "
+        "The hub's public key is kept the first time, and everything you install from there has to be "
+        "signed with it.",
         private=True,
         run=run,
     ),

@@ -34,6 +34,14 @@ class DuplicateError(Exception):
     """A row of this key is there already."""
 
 
+class UnfitValueError(UsageError):
+    """A value that no database keeps: a text that holds a zero byte, or a number without end."""
+
+    def __init__(self) -> None:
+        """Say so, whatever the value was."""
+        super().__init__("the request has a value that cannot be kept", hint="check the request")
+
+
 class Transaction(Protocol):
     """One transaction of a database."""
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 from metier.errors import StoreError
-from metier.hub.io.database import UNREACHABLE_HINT, DuplicateError
+from metier.hub.io.database import UNREACHABLE_HINT, DuplicateError, UnfitValueError
 
 try:
     import psycopg
@@ -110,6 +110,8 @@ class PostgresConnection:
     def _execute(self, sql: str, values: tuple[Any, ...]) -> psycopg.Cursor[Any]:
         try:
             return self._connection.execute(_with_marks(sql), values)
+        except (psycopg.DataError, UnicodeEncodeError) as error:
+            raise UnfitValueError from error
         except psycopg.errors.UniqueViolation as error:
             raise DuplicateError(str(error)) from error
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, cast
 
 from metier.errors import StoreError
-from metier.hub.io.database import DuplicateError
+from metier.hub.io.database import DuplicateError, UnfitValueError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -128,6 +128,8 @@ class SqliteConnection:
     def _execute(self, sql: str, values: tuple[Any, ...]) -> sqlite3.Cursor:
         try:
             return self._connection.execute(sql, values)
+        except (OverflowError, UnicodeEncodeError) as error:
+            raise UnfitValueError from error
         except sqlite3.IntegrityError as error:
             if "UNIQUE" in str(error) or "PRIMARY KEY" in str(error):
                 raise DuplicateError(str(error)) from error
