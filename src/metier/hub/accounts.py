@@ -95,7 +95,9 @@ def add_token(
         if namespace:
             space = find_namespace(connection, namespace)
             if space is None:
-                authorize.check_hub(by, "administer")
+                if not authorize.may(by, "administer", None):
+                    # as for a namespace that they may not read
+                    raise authorize.no_namespace(namespace)
                 space = make_namespace(hub, connection, by, namespace)
             authorize.check(by, "manage", space)
         else:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from metier.hub.hub import Hub
+    from metier.hub.io.database import Transaction
     from metier.hub.model import Caller, HubSkill, Namespace, Release, Row
 
     T = TypeVar("T")
@@ -403,12 +404,20 @@ async def _publish(request: Request) -> Response:
         revision=text_in(provenance, "revision"),
         signature=text_in(told, "signature"),
     )
-    done = await ask(request, publish.publish, *_place(request), wish)
-    status = 201 if done.is_new else 200
-    body = json.dumps(release_document(done.release))
-    if key:
-        await ask(request, keep_answer, key, asked, status, body)
+    hub, caller = hub_of(request), caller_of(request)
+
+    def keep(connection: Transaction, done: publish.Publication) -> None:
+        if key:
+            keep_answer(connection, hub.now(), caller, key, asked, *_publication_answer(done))
+
+    done = await ask(request, publish.publish, *_place(request), wish, keep)
+    known = await ask(request, known_answer, key, asked) if key else None
+    status, body = known or _publication_answer(done)
     return Response(body, status, media_type="application/json")
+
+
+def _publication_answer(done: publish.Publication) -> tuple[int, str]:
+    return 201 if done.is_new else 200, json.dumps(release_document(done.release))
 
 
 async def _decide(request: Request) -> Response:

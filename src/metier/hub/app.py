@@ -30,6 +30,7 @@ from metier.errors import (
 from metier.hub import accounts, api, well_known
 from metier.hub.metrics import HubMetrics
 from metier.hub.model import NOBODY
+from metier.hub.request_log import RequestLogMiddleware
 from metier.web.access import SECURITY_HEADERS
 
 if TYPE_CHECKING:
@@ -242,6 +243,7 @@ def make_app(hub: Hub, *, local: bool = True) -> Starlette:
         lifespan=living,
         exception_handlers=handlers,
         middleware=[
+            Middleware(RequestLogMiddleware),
             Middleware(GZipMiddleware, minimum_size=600),
             Middleware(CallerMiddleware, hub=hub, local=local, metrics=metrics),
         ],

@@ -48,7 +48,6 @@ class Scope(NamedTuple):
 def scope_of(connection: Transaction, caller: Caller, filters: dict[str, str]) -> Scope:
     """Write what somebody may see as a condition; `filters` are columns and what they must be."""
     where, values = authorize.visible_where(caller)
-    space = filters.get("n.name", "")
     spaces = None
     if where != "1 = 1" or filters.get("n.name"):
         spaces = _small_spaces(connection, where, values, filters.get("n.name", ""))

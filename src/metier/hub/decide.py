@@ -123,6 +123,9 @@ def deprecate(hub: Hub, caller: Caller, namespace: str, name: str, reason: str) 
     with hub.database.write() as connection:
         space = need_namespace(connection, caller, namespace)
         row = find_skill_row(connection, space, name)
+        if row is not None:
+            # as everybody who changes a skill: otherwise two could wait for each other
+            connection.lock(f"skill:{space.id}/{row['folded']}")
         seen = [
             one
             for one in (releases_of(connection, row["id"]) if row else ())

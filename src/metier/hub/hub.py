@@ -6,6 +6,7 @@ import os
 import secrets
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -71,6 +72,7 @@ class Hub:
         self._libraries = threading.local()
         self._opened: list[Library] = []
         self._guard = threading.Lock()
+        self.judges = ThreadPoolExecutor(max(2, os.cpu_count() or 2), "judge")
         self._remember_self()
 
     def __enter__(self) -> Self:
@@ -83,6 +85,7 @@ class Hub:
 
     def close(self) -> None:
         """Let go of the database, and of the libraries of all threads."""
+        self.judges.shutdown()
         with self._guard:
             while self._opened:
                 self._opened.pop().close()

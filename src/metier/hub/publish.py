@@ -23,7 +23,7 @@ from metier.hub.releases import (
     find_release,
     find_skill_row,
     findings_text,
-    releases_of,
+    newest_release,
     sort_key,
 )
 from metier.standard.semver import read_version
@@ -31,7 +31,7 @@ from metier.supply.safe_names import fold_name, printable
 from metier.trust.sign import verify_envelope
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from metier.hub.hub import Hub
@@ -96,12 +96,17 @@ def has_blob(hub: Hub, caller: Caller, sha256: str) -> bool:
 
 def _keep_blob(hub: Hub, caller: Caller, sha256: str, data: bytes) -> bool:
     key = blob_key(sha256)
+    # No connection waits for the object store here: where that hangs, the rest of the hub goes on.
+    if hub.objects.size(key) != len(data):
+        hub.objects.put(key, data)
     with hub.database.write() as connection:
         # A collection of garbage waits here, and then sees that somebody is about to use it.
         connection.lock(f"blob:{sha256}")
-        is_new = hub.objects.size(key) != len(data)
-        if is_new:
+        if hub.objects.size(key) != len(data):  # it was collected just now
             hub.objects.put(key, data)
+        row = connection.row("SELECT who FROM blobs WHERE sha256 = ?", sha256)
+        # Only what they sent themselves: nobody learns what others have.
+        is_new = row is None or row["who"] != caller.ident
         connection.run(
             "INSERT INTO blobs (sha256, size, who, created_at) VALUES (?, ?, ?, ?) "
             "ON CONFLICT (sha256) DO UPDATE SET created_at = excluded.created_at, who = excluded.who",
@@ -225,8 +230,17 @@ def _too_large() -> RefusedError:
 # --- releases
 
 
-def publish(hub: Hub, caller: Caller, namespace: str, name: str, wish: ReleaseWish) -> Publication:
-    """Publish a version of a skill. Doing it again with the same bytes gives the same release."""
+def publish(
+    hub: Hub,
+    caller: Caller,
+    namespace: str,
+    name: str,
+    wish: ReleaseWish,
+    keep: Callable[[Transaction, Publication], None] = lambda _connection, _done: None,
+) -> Publication:
+    """Publish a version of a skill. Doing it again with the same bytes gives the same release. `keep`
+    is called in the transaction that makes the release, to remember what was answered.
+    """
     space = _space_for(hub, caller, namespace)
     if not has_blob(hub, caller, wish.archive):
         raise NotFoundError(
@@ -245,7 +259,9 @@ def publish(hub: Hub, caller: Caller, namespace: str, name: str, wish: ReleaseWi
         skill = _skill_row(hub, connection, space, name)
         known = _same_release(connection, skill["id"], found, wish)
         if known is not None:
-            return Publication(known, is_new=False)
+            done = Publication(known, is_new=False)
+            keep(connection, done)
+            return done
         version = _choose_version(connection, skill["id"], found, wish)
         _check_quota(connection, space, len(data))
         policy = policy_of(connection, space)
@@ -255,8 +271,11 @@ def publish(hub: Hub, caller: Caller, namespace: str, name: str, wish: ReleaseWi
         audit_log.record(
             connection, hub.now(), caller, "publish", about, space.id, digest=found.digest
         )
-        release = decide.decide_first(hub, connection, space, release, policy)
-    return Publication(release, is_new=True)
+        done = Publication(
+            decide.decide_first(hub, connection, space, release, policy), is_new=True
+        )
+        keep(connection, done)
+    return done
 
 
 def _hold_blob(hub: Hub, connection: Transaction, sha256: str) -> None:
@@ -332,7 +351,7 @@ def _same_release(
 ) -> Release | None:
     """Give the release that these bytes are already."""
     if not wish.version:
-        newest = next(iter(releases_of(connection, skill)), None)
+        newest = newest_release(connection, skill)
         return newest if newest is not None and newest.digest == found.digest else None
     known = find_release(connection, skill, _checked_version(wish.version))
     if known is not None and known.digest != found.digest:
@@ -349,7 +368,7 @@ def _choose_version(connection: Transaction, skill: int, found: Verdicts, wish: 
         if known is None:
             return version
         raise _taken(known)
-    newest = next(iter(releases_of(connection, skill)), None)
+    newest = newest_release(connection, skill)
     read = read_version(newest.version) if newest is not None else None
     return FIRST_VERSION if read is None else f"{read.major}.{read.minor}.{read.patch + 1}"
 

@@ -9,6 +9,7 @@ from metier.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
     from metier.hub.hub import Hub
+    from metier.hub.io.database import Transaction
     from metier.hub.model import Caller
 
 MAX_KEY_CHARS = 200
@@ -44,16 +45,19 @@ def known_answer(hub: Hub, caller: Caller, key: str, asked: str) -> tuple[int, s
     return row["status"], row["body"]
 
 
-def keep_answer(hub: Hub, caller: Caller, key: str, asked: str, status: int, body: str) -> None:
-    """Remember an answer; of two that come at once, the first counts."""
-    with hub.database.write() as connection:
-        connection.run(
-            "INSERT INTO answers (who, key, asked, status, body, at) VALUES (?, ?, ?, ?, ?, ?) "
-            "ON CONFLICT (who, key) DO NOTHING",
-            caller.ident,
-            key,
-            asked,
-            status,
-            body,
-            hub.now(),
-        )
+def keep_answer(
+    connection: Transaction, now: int, caller: Caller, key: str, asked: str, status: int, body: str
+) -> None:
+    """Remember an answer in the transaction that makes it true: whoever asks again after a crash gets
+    the same. Of two that come at once, the first counts.
+    """
+    connection.run(
+        "INSERT INTO answers (who, key, asked, status, body, at) VALUES (?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (who, key) DO NOTHING",
+        caller.ident,
+        key,
+        asked,
+        status,
+        body,
+        now,
+    )

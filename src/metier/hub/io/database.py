@@ -34,6 +34,17 @@ class DuplicateError(Exception):
     """A row of this key is there already."""
 
 
+class UnkeptValueError(UsageError):
+    """Somebody sent a text or a number that no database keeps."""
+
+    def __init__(self) -> None:
+        """Say so."""
+        super().__init__(
+            "the request holds characters or numbers that the hub cannot keep",
+            hint="leave out control characters, and numbers beyond 18 digits",
+        )
+
+
 class Transaction(Protocol):
     """One transaction of a database."""
 
@@ -50,6 +61,9 @@ class Transaction(Protocol):
 
     def lock(self, name: str) -> None:
         """Let nobody else past this line until the transaction ends."""
+
+    def take_time(self) -> None:
+        """Let the statements of this transaction run for as long as they need."""
 
 
 class Database(Protocol):
@@ -142,6 +156,7 @@ def migrate(database: Database, *, rehearse: bool = False) -> list[str]:
     done: list[str] = []
     try:
         with database.write() as connection:
+            connection.take_time()
             connection.lock("migrate")
             done += _run_migrations(connection)
             if rehearse:

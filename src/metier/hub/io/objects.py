@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
@@ -15,6 +16,8 @@ from metier.errors import NotFoundError, StoreError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+RETRY_FOR = timedelta(seconds=20)
+"""How long a bucket that does not answer is asked again; then the request is told."""
 GONE_HINT = "run 'metier hub check' to see what else is missing, and restore a backup"
 
 
@@ -185,7 +188,7 @@ class BucketObjects:
             plain,
             config=config or None,
             client_options=options,
-            retry_config={"max_retries": 3},
+            retry_config={"max_retries": 3, "retry_timeout": RETRY_FOR},
         )
 
     def put(self, key: str, data: bytes) -> None:

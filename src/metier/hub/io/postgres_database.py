@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 from metier.errors import StoreError
-from metier.hub.io.database import UNREACHABLE_HINT, DuplicateError
+from metier.hub.io.database import UNREACHABLE_HINT, DuplicateError, UnkeptValueError
 
 try:
     import psycopg
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 WAIT_SECONDS = 10.0
 """How long a request waits for a connection before it is told that the database is away."""
 STATEMENT_MILLISECONDS = 60_000
+RECONNECT_SECONDS = 4.0
+"""How long one attempt to connect again goes on. The pauses within it double, so a long attempt would
+miss that the server is back; the next request begins a new one."""
 
 
 class PostgresDatabase:
@@ -39,7 +42,12 @@ class PostgresDatabase:
 
     def __init__(self, url: str, most: int = 8) -> None:
         """Connect; a server that does not answer is an error at once."""
-        options = f"-c statement_timeout={STATEMENT_MILLISECONDS} -c client_encoding=utf8"
+        # Compiling a query takes longer than any of ours does; a word that is in every skill needs
+        # another plan than a rare one.
+        options = (
+            f"-c statement_timeout={STATEMENT_MILLISECONDS} -c client_encoding=utf8 -c jit=off "
+            "-c plan_cache_mode=force_custom_plan -c work_mem=16MB"
+        )
         kwargs: dict[str, Any] = {
             "row_factory": dict_row,
             "connect_timeout": int(WAIT_SECONDS),
@@ -52,6 +60,7 @@ class PostgresDatabase:
             min_size=1,
             max_size=most,
             timeout=WAIT_SECONDS,
+            reconnect_timeout=RECONNECT_SECONDS,
             check=ConnectionPool.check_connection,  # a server that was restarted is noticed here
             open=False,
         )
@@ -107,11 +116,17 @@ class PostgresConnection:
         """Let nobody else past this line until the transaction ends."""
         self._execute("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (f"metier:{name}",))
 
+    def take_time(self) -> None:
+        """Let the statements of this transaction run for as long as they need."""
+        self._execute("SET LOCAL statement_timeout = 0", ())
+
     def _execute(self, sql: str, values: tuple[Any, ...]) -> psycopg.Cursor[Any]:
         try:
             return self._connection.execute(_with_marks(sql), values)
         except psycopg.errors.UniqueViolation as error:
             raise DuplicateError(str(error)) from error
+        except (UnicodeEncodeError, psycopg.DataError) as error:
+            raise UnkeptValueError from error
 
 
 @lru_cache(maxsize=512)
