@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from metier.hub.io.objects import Objects
     from metier.library import Library
 
+LEFT_BEHIND_SECONDS = 3600
 HUB_FOLDER = "hub"
 """Below METIER_HOME: where the embedded hub keeps everything."""
 
@@ -72,6 +74,7 @@ class Hub:
         self._libraries = threading.local()
         self._opened: list[Library] = []
         self._guard = threading.Lock()
+        sweep(f"{options.home}/examine", time.time() - LEFT_BEHIND_SECONDS)
         self.judges = ThreadPoolExecutor(max(2, os.cpu_count() or 2), "judge")
         self._remember_self()
 
@@ -140,6 +143,14 @@ class Hub:
                 )
             row = connection.row("SELECT value FROM hub_facts WHERE name = 'id'")
         self.id = str(row["value"]) if row else ""
+
+
+def sweep(folder: str, before: float) -> None:
+    """Take away what a process that was killed had unpacked to look at."""
+    with suppress(OSError), os.scandir(folder) as found:
+        for one in found:
+            if one.stat(follow_symlinks=False).st_mtime < before:
+                shutil.rmtree(one.path, ignore_errors=True)
 
 
 def read_or_make_key(path: str) -> bytes:

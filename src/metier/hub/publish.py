@@ -128,13 +128,16 @@ def begin_upload(hub: Hub, caller: Caller, sha256: str, size: int) -> tuple[str,
         raise _too_large()
     with hub.database.write() as connection:
         row = connection.row(
-            "SELECT id, received FROM uploads WHERE who = ? AND sha256 = ? AND size = ?",
+            "SELECT * FROM uploads WHERE who = ? AND sha256 = ? AND size = ?",
             caller.ident,
             sha256,
             size,
         )
-        if row is not None:
-            return row["id"], row["received"]
+    if row is not None:
+        if row["received"] == size:  # a crash came before it was put together
+            _finish_upload(hub, caller, row)
+        return row["id"], row["received"]
+    with hub.database.write() as connection:
         ident = secrets.token_hex(16)
         connection.run(
             "INSERT INTO uploads (id, who, sha256, size, created_at) VALUES (?, ?, ?, ?, ?)",
@@ -185,14 +188,16 @@ def add_piece(hub: Hub, caller: Caller, ident: str, offset: int, data: bytes) ->
 
 
 def _finish_upload(hub: Hub, caller: Caller, row: Row) -> None:
-    pieces = sorted(key for key, _size, _at in hub.objects.keys(f"uploads/{row['id']}"))
+    found = sorted(key for key, _size, _at in hub.objects.keys(f"uploads/{row['id']}"))
+    # beside the pieces may lie what a crash left of one
+    pieces = [key for key in found if key.rpartition("/")[2].isdigit()]
     data = b"".join(map(hub.objects.get, pieces))
     good = len(data) == row["size"] and hashlib.sha256(data).hexdigest() == row["sha256"]
     if good:
         _keep_blob(hub, caller, row["sha256"], data)
     with hub.database.write() as connection:
         connection.run("DELETE FROM uploads WHERE id = ?", row["id"])
-    for key in pieces:
+    for key in found:
         hub.objects.delete(key)
     if not good:
         raise IntegrityError(

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import os
+import socket
+import threading
+import time
+from contextlib import contextmanager, suppress
 from functools import lru_cache
+from math import inf
 from typing import TYPE_CHECKING, cast
 
 from metier.errors import StoreError
@@ -29,7 +34,13 @@ if TYPE_CHECKING:
 
 WAIT_SECONDS = 10.0
 """How long a request waits for a connection before it is told that the database is away."""
-STATEMENT_MILLISECONDS = 60_000
+STATEMENT_MILLISECONDS = 20_000
+SILENCE_SECONDS = 25.0
+"""How long a server may say nothing to a statement. One that hung up is noticed at once; one that the
+network swallowed says nothing, for ever."""
+LOOK_SECONDS = 1.0
+CHECK_SECONDS = 5.0
+"""The same for the question whether a connection still works."""
 RECONNECT_SECONDS = 4.0
 """How long one attempt to connect again goes on. The pauses within it double, so a long attempt would
 miss that the server is back; the next request begins a new one."""
@@ -53,7 +64,12 @@ class PostgresDatabase:
             "connect_timeout": int(WAIT_SECONDS),
             "options": options,
             "application_name": "metier-hub",
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": int(SILENCE_SECONDS * 1000),
         }
+        self._watch = SilenceWatch()
         self._pool = ConnectionPool(
             url,
             kwargs=kwargs,
@@ -61,7 +77,7 @@ class PostgresDatabase:
             max_size=most,
             timeout=WAIT_SECONDS,
             reconnect_timeout=RECONNECT_SECONDS,
-            check=ConnectionPool.check_connection,  # a server that was restarted is noticed here
+            check=self._check,  # a server that was restarted is noticed here
             open=False,
         )
         self._pool.open()
@@ -75,7 +91,7 @@ class PostgresDatabase:
             connection.read_only = True
             try:
                 with connection.transaction():
-                    yield PostgresConnection(connection)
+                    yield PostgresConnection(connection, self._watch)
             finally:
                 if not connection.closed:
                     connection.read_only = None
@@ -84,11 +100,63 @@ class PostgresDatabase:
     def write(self) -> Iterator[PostgresConnection]:
         """Open a transaction; leaving it normally makes it durable."""
         with _translated(), self._pool.connection() as connection, connection.transaction():
-            yield PostgresConnection(connection)
+            yield PostgresConnection(connection, self._watch)
 
     def close(self) -> None:
         """Let go of every connection."""
         self._pool.close()
+        self._watch.end()
+
+    def _check(self, connection: psycopg.Connection[Any]) -> None:
+        with self._watch.over(connection, CHECK_SECONDS):
+            ConnectionPool.check_connection(connection)
+
+
+class SilenceWatch:
+    """Hangs up on servers that have said nothing for too long: the driver itself would wait for ever."""
+
+    def __init__(self) -> None:
+        """Begin to watch once there is something to watch."""
+        self._waiting: dict[int, tuple[float, psycopg.Connection[Any]]] = {}
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._over = False
+
+    @contextmanager
+    def over(self, connection: psycopg.Connection[Any], seconds: float) -> Iterator[None]:
+        """Watch over one exchange."""
+        with self._changed:
+            self._waiting[id(connection)] = (time.monotonic() + seconds, connection)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._look, daemon=True, name="silence")
+                self._thread.start()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._waiting.pop(id(connection), None)
+
+    def end(self) -> None:
+        """Watch no more."""
+        with self._changed:
+            self._over = True
+            self._changed.notify_all()
+
+    def _look(self) -> None:
+        with self._changed:
+            while not self._over:
+                now = time.monotonic()
+                for ends, connection in self._waiting.values():
+                    if ends < now:
+                        _hang_up(connection)
+                self._changed.wait(LOOK_SECONDS)
+
+
+def _hang_up(connection: psycopg.Connection[Any]) -> None:
+    with suppress(OSError, psycopg.Error):
+        number = os.dup(connection.fileno())
+        with socket.socket(fileno=number) as ours:
+            ours.shutdown(socket.SHUT_RDWR)
 
 
 class PostgresConnection:
@@ -96,9 +164,10 @@ class PostgresConnection:
 
     dialect: Dialect = "postgres"
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+    def __init__(self, connection: psycopg.Connection[Any], watch: SilenceWatch) -> None:
         """Use a connection whose transaction has begun."""
-        self._connection = connection
+        self._connection, self._watch = connection, watch
+        self._seconds = SILENCE_SECONDS
 
     def run(self, sql: str, *values: Any) -> int:
         """Run a statement, and give how many rows it changed."""
@@ -119,10 +188,12 @@ class PostgresConnection:
     def take_time(self) -> None:
         """Let the statements of this transaction run for as long as they need."""
         self._execute("SET LOCAL statement_timeout = 0", ())
+        self._seconds = inf
 
     def _execute(self, sql: str, values: tuple[Any, ...]) -> psycopg.Cursor[Any]:
         try:
-            return self._connection.execute(_with_marks(sql), values)
+            with self._watch.over(self._connection, self._seconds):
+                return self._connection.execute(_with_marks(sql), values)
         except psycopg.errors.UniqueViolation as error:
             raise DuplicateError(str(error)) from error
         except (UnicodeEncodeError, psycopg.DataError) as error:
