@@ -10,7 +10,7 @@ import signal
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from fakes.asked_hub import AskedHub
+from fakes.asked_hub import AskedHub, Said
 from fakes.hub_skills import CAUTION, SAFE, publish_text, skill_archive
 
 from metier.hub.accounts import add_token
@@ -168,11 +168,11 @@ class HubOperation(NamedTuple):
     """Something that is done to a hub, and broken off."""
 
     name: str
-    do: Callable[[Hub, str], tuple[int, bytes]]
+    do: Callable[[Hub, str], Said]
     """Do it, or do it again, with the token of whoever may; give the last answer."""
 
 
-def _publish(hub: Hub, token: str) -> tuple[int, bytes]:
+def _publish(hub: Hub, token: str) -> Said:
     asked = AskedHub(hub, token)
     sha256 = hashlib.sha256(NEW).hexdigest()
     sent = asked.ask("PUT", f"/api/v1/blobs/{sha256}", NEW)
@@ -182,7 +182,7 @@ def _publish(hub: Hub, token: str) -> tuple[int, bytes]:
     return asked.ask("POST", where, {"archive": sha256}, idempotency_key="one")
 
 
-def _publish_in_pieces(hub: Hub, token: str) -> tuple[int, bytes]:
+def _publish_in_pieces(hub: Hub, token: str) -> Said:
     asked = AskedHub(hub, token)
     sha256 = hashlib.sha256(NEW).hexdigest()
     if asked.ask("HEAD", f"/api/v1/blobs/{sha256}").status != 200:
@@ -201,18 +201,18 @@ def _publish_in_pieces(hub: Hub, token: str) -> tuple[int, bytes]:
     return asked.ask("POST", where, {"archive": sha256}, idempotency_key="one")
 
 
-def _approve(hub: Hub, token: str) -> tuple[int, bytes]:
+def _approve(hub: Hub, token: str) -> Said:
     return AskedHub(hub, token).ask("POST", "/api/v1/skills/team/cleaner/0.1.0/approve", {})
 
 
-def _yank(hub: Hub, token: str) -> tuple[int, bytes]:
+def _yank(hub: Hub, token: str) -> Said:
     where = "/api/v1/skills/team/kept/0.1.0/yank"
     return AskedHub(hub, token).ask("POST", where, {"reason": "breaks tables"})
 
 
-def _collect(hub: Hub, _token: str) -> tuple[int, bytes]:
+def _collect(hub: Hub, _token: str) -> Said:
     collect_garbage(hub, LOCAL, grace=-10)
-    return 200, b""
+    return Said(200, b"")
 
 
 OPERATIONS = (

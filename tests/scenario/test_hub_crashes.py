@@ -11,6 +11,7 @@ import signal
 from pathlib import Path
 
 import pytest
+from fakes.asked_hub import Said
 from fakes.breaking_hub import (
     ENV,
     NOW,
@@ -57,9 +58,7 @@ def test_a_hub_killed_at_any_step_keeps_what_it_acknowledged(
     assert steps > FEWEST
 
 
-def whole(
-    template: Path, home: Path, operation: HubOperation, token: str
-) -> tuple[int, tuple[int, bytes]]:
+def whole(template: Path, home: Path, operation: HubOperation, token: str) -> tuple[int, Said]:
     """Do it without being disturbed; give how many steps it has, and what is answered."""
     shutil.copytree(template, home)
     step = Steps()

@@ -406,18 +406,18 @@ async def _publish(request: Request) -> Response:
     )
     hub, caller = hub_of(request), caller_of(request)
 
+    answers = []
+
     def keep(connection: Transaction, done: publish.Publication) -> None:
+        status = 201 if done.is_new else 200
+        answer = status, json.dumps(release_document(done.release))
         if key:
-            keep_answer(connection, hub.now(), caller, key, asked, *_publication_answer(done))
+            answer = keep_answer(connection, hub.now(), caller, key, asked, answer)
+        answers.append(answer)
 
-    done = await ask(request, publish.publish, *_place(request), wish, keep)
-    known = await ask(request, known_answer, key, asked) if key else None
-    status, body = known or _publication_answer(done)
+    await ask(request, publish.publish, *_place(request), wish, keep)
+    status, body = answers[-1]
     return Response(body, status, media_type="application/json")
-
-
-def _publication_answer(done: publish.Publication) -> tuple[int, str]:
-    return 201 if done.is_new else 200, json.dumps(release_document(done.release))
 
 
 async def _decide(request: Request) -> Response:

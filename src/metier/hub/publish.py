@@ -248,10 +248,11 @@ def publish(
     """
     space = _space_for(hub, caller, namespace)
     if not has_blob(hub, caller, wish.archive):
-        raise NotFoundError(
-            "the hub does not have these bytes", code="hub-blob", hint="send the archive first"
-        )
-    data = hub.objects.get(blob_key(wish.archive))
+        raise _no_blob()
+    try:
+        data = hub.objects.get(blob_key(wish.archive))
+    except NotFoundError as error:  # it was collected just now
+        raise _no_blob() from error
     if hashlib.sha256(data).hexdigest() != wish.archive:
         raise IntegrityError(
             "the hub's copy of this archive is damaged", code="digest", hint="send it again"
@@ -284,13 +285,18 @@ def publish(
 
 
 def _hold_blob(hub: Hub, connection: Transaction, sha256: str) -> None:
-    """Keep bytes from being collected until the release that names them is there."""
+    """Keep bytes from being collected until the release that names them is there: a collection waits
+    for this transaction, and only then looks who names them.
+    """
+    connection.lock(f"blob:{sha256}")
     if not connection.run("UPDATE blobs SET created_at = ? WHERE sha256 = ?", hub.now(), sha256):
-        raise NotFoundError(
-            "the hub does not have these bytes any more",
-            code="hub-blob",
-            hint="send the archive again",
-        )
+        raise _no_blob()
+
+
+def _no_blob() -> NotFoundError:
+    return NotFoundError(
+        "the hub does not have these bytes", code="hub-blob", hint="send the archive first"
+    )
 
 
 def _space_for(hub: Hub, caller: Caller, name: str) -> Namespace:

@@ -46,11 +46,17 @@ def known_answer(hub: Hub, caller: Caller, key: str, asked: str) -> tuple[int, s
 
 
 def keep_answer(
-    connection: Transaction, now: int, caller: Caller, key: str, asked: str, status: int, body: str
-) -> None:
+    connection: Transaction, now: int, caller: Caller, key: str, asked: str, answer: tuple[int, str]
+) -> tuple[int, str]:
     """Remember an answer in the transaction that makes it true: whoever asks again after a crash gets
-    the same. Of two that come at once, the first counts.
+    the same. Of two that come at once, the first counts, and is given.
     """
+    known = connection.row(
+        "SELECT status, body FROM answers WHERE who = ? AND key = ?", caller.ident, key
+    )
+    if known is not None:
+        return known["status"], known["body"]
+    status, body = answer
     connection.run(
         "INSERT INTO answers (who, key, asked, status, body, at) VALUES (?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (who, key) DO NOTHING",
@@ -61,3 +67,4 @@ def keep_answer(
         body,
         now,
     )
+    return answer
