@@ -264,11 +264,16 @@ def archive_of(words: hub_data.Source, name: str, number: int) -> tuple[str, byt
     """Pack a skill of about 20 kB."""
     rng = random.Random(number)  # noqa: S311 - filler
     plain = [word for word in words.all_words[:20_000] if word.isascii() and word.isalpha()]
-    lines = [" ".join(rng.choices(plain, k=11)) for _ in range(SKILL_BYTES // 70)]
+    text = "\n".join(" ".join(rng.choices(plain, k=11)) for _ in range(SKILL_BYTES // 70))
     head = (
         f"---\nname: {name}\ndescription: {' '.join(rng.choices(plain, k=20))}\n---\n\n# {name}\n\n"
     )
-    return name, pack_tar_gz([PackFile("SKILL.md", (head + "\n".join(lines)).encode())])
+    cut = SKILL_BYTES * 2 // 3
+    files = [
+        PackFile("SKILL.md", (head + text[:cut]).encode()),
+        PackFile("references/more.md", text[cut:SKILL_BYTES].encode()),
+    ]
+    return name, pack_tar_gz(files)
 
 
 # --- the run
@@ -285,6 +290,7 @@ def measure(place: Place, words: hub_data.Source, arguments: argparse.Namespace)
         one = Server(place.database, home)
         asked = hub_data.queries(words, place.size, arguments.searches * 3 // 2)
         found |= searches(one, place, asked)
+        print(found, file=sys.stderr)
         found |= downloads([one], place, words)
         found |= publications([one], place, words, arguments.publications)
         found["memory MB"] = one.memory()

@@ -15,8 +15,8 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent.parent / "tests")]
 
-from fakes.breaking_hub import OPERATIONS, furnish
-from scenario import test_hub_crashes as walk
+from fakes.breaking_hub import OPERATIONS, furnish  # noqa: E402 - the tests lie there
+from scenario import test_hub_crashes as walk  # noqa: E402
 
 
 def main() -> int:
@@ -28,7 +28,7 @@ def main() -> int:
     for operation in OPERATIONS:
         if only and only != operation.name:
             continue
-        with tempfile.TemporaryDirectory(dir="/dev/shm") as made:  # noqa: S108 - it is to be quick
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as made:
             template, home = Path(made, "template"), Path(made, "hub")
             with walk.reopen(template) as hub:
                 token = furnish(hub)

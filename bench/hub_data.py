@@ -16,13 +16,13 @@ import re
 import tarfile
 from bisect import bisect_left
 from itertools import accumulate
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import trees
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from typing import IO
 
 SEED = 26
@@ -35,7 +35,7 @@ SHARE_OF_ALL = 0.25
 """How much of a body is drawn from the words of all documents."""
 TABLE_WORDS = 1 << 16
 _WORD = re.compile(r"[^\W_]+")
-_SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu tra ple ske nor".split()
+_SYLLABLES = tuple(first + last for first in "bcdfghjklmnprstvwxyz" for last in "aeiou")
 
 
 class Source(NamedTuple):

@@ -158,9 +158,8 @@ def grow_sqlite(path: str, words: Source, first: int, count: int) -> None:
         for sql, rows in _first_rows():
             db.executemany(sql, rows)
     db.execute(f"CREATE TEMP TABLE made ({_MADE})")
-    marks = ", ".join("?" * 10)
     rows = map(_row, hub_data.skills(words, count, first))
-    db.executemany(f"INSERT INTO made VALUES ({marks})", rows)
+    db.executemany("INSERT INTO made VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
     db.execute(_SKILLS)
     db.execute(_RELEASES)
     db.execute(

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from fakes.asked_hub import AskedHub
@@ -28,7 +29,7 @@ from fakes.postgres_server import PostgresServer
 from fakes.wire import Wire
 
 from metier.hub.hub import Hub, HubOptions
-from metier.hub.io import objects, postgres_database, sqlite_database
+from metier.hub.io import objects, postgres_database
 from metier.hub.io.objects import FolderObjects
 
 DO = {one.name: one.do for one in OPERATIONS}
@@ -217,24 +218,19 @@ def test_a_full_disk_below_the_database_is_said_and_reading_goes_on(
         with sqlite3.connect(f"{tmp_path}/hub/hub.db") as beside:
             pages = beside.execute("PRAGMA page_count").fetchone()[0]
         beside.close()
-        real = sqlite_database.SqliteDatabase._connection
+        real = sqlite3.connect
 
-        def small(database: sqlite_database.SqliteDatabase) -> sqlite3.Connection:
-            connection = real(database)
+        def full_disk(*words: Any, **more: Any) -> sqlite3.Connection:
+            connection = real(*words, **more)
             connection.execute(f"PRAGMA max_page_count = {pages}")
             return connection
 
-        def large(database: sqlite_database.SqliteDatabase) -> sqlite3.Connection:
-            connection = real(database)
-            connection.execute("PRAGMA max_page_count = 1000000")
-            return connection
-
-        monkeypatch.setattr(sqlite_database.SqliteDatabase, "_connection", small)
+        monkeypatch.setattr(sqlite3, "connect", full_disk)
         asked = AskedHub(hub, token)
         made = [asked.ask("POST", "/api/v1/namespaces", {"name": f"n{one}"}) for one in range(80)]
         full = made[-1]
         read = asked.ask("GET", "/api/v1/skills/team/kept/0.1.0/archive")
-        monkeypatch.setattr(sqlite_database.SqliteDatabase, "_connection", large)
+        monkeypatch.setattr(sqlite3, "connect", real)
         again = DO["publish"](hub, token)
         there = asked.ask("GET", "/api/v1/namespaces").json["namespaces"]
 

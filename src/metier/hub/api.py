@@ -331,14 +331,19 @@ async def _give_archive(request: Request) -> Response:
     }
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    data = await run_in_threadpool(hub_of(request).objects.get, blob_key(found.archive))
-    if hashlib.sha256(data).hexdigest() != found.archive:
+    data = await run_in_threadpool(_verified_archive, hub_of(request), found)
+    return Response(data, media_type="application/gzip", headers=headers)
+
+
+def _verified_archive(hub: Hub, release: Release) -> bytes:
+    data = hub.objects.get(blob_key(release.archive))
+    if hashlib.sha256(data).hexdigest() != release.archive:
         raise RefusedError(
-            f"the hub's copy of {found.name} {found.version} is damaged",
+            f"the hub's copy of {release.name} {release.version} is damaged",
             code="digest",
             hint="ask an admin to run: metier hub check",
         )
-    return Response(data, media_type="application/gzip", headers=headers)
+    return data
 
 
 async def _compare(request: Request) -> Response:

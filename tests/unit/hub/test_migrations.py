@@ -65,7 +65,7 @@ def old(
 
 
 def _fill(connection: databases.Transaction, table: str, rows: list[dict[str, Any]]) -> None:
-    connection.run(f"DELETE FROM {table}")
+    connection.run(f"DELETE FROM {table}")  # noqa: S608 - a name of ours
     is_server = connection.dialect == "postgres" and table not in WITHOUT_ID
     for row in rows:
         connection.run(
@@ -75,7 +75,7 @@ def _fill(connection: databases.Transaction, table: str, rows: list[dict[str, An
         )
     if is_server:
         connection.row(
-            f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), "
+            f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), "  # noqa: S608 - as above
             f"(SELECT max(id) + 1 FROM {table}), false)"
         )
 
