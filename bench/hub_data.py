@@ -9,7 +9,6 @@ whose frequency falls as in natural text. No text of a pool is kept anywhere but
 
 from __future__ import annotations
 
-import io
 import json
 import random
 import re
@@ -23,7 +22,6 @@ import trees
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
-    from typing import IO
 
 SEED = 26
 SPACES = 10
@@ -86,9 +84,10 @@ def _pool_lines(pool: Path) -> Iterator[str]:
     with tarfile.open(pool) as tar:
         for entry in tar:
             if entry.name.endswith("pool.jsonl"):
-                file: IO[bytes] | None = tar.extractfile(entry)
-                assert file is not None
-                yield from io.TextIOWrapper(file, "utf-8")
+                packed = tar.extractfile(entry)
+                assert packed is not None
+                for line in packed:
+                    yield line.decode()
 
 
 def _sample(documents: list[list[str]]) -> list[str]:

@@ -158,8 +158,8 @@ def grow_sqlite(path: str, words: Source, first: int, count: int) -> None:
         for sql, rows in _first_rows():
             db.executemany(sql, rows)
     db.execute(f"CREATE TEMP TABLE made ({_MADE})")
-    rows = map(_row, hub_data.skills(words, count, first))
-    db.executemany("INSERT INTO made VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    made = map(_row, hub_data.skills(words, count, first))
+    db.executemany("INSERT INTO made VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", made)
     db.execute(_SKILLS)
     db.execute(_RELEASES)
     db.execute(

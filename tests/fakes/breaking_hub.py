@@ -164,6 +164,13 @@ def open_stepped(options: HubOptions, step: Steps) -> Hub:
     return hub
 
 
+def break_at(hub: Hub, step: Steps) -> None:
+    """Have a hub that is open take its steps there from now on."""
+    for part in (hub.database, hub.objects):
+        assert isinstance(part, SteppedDatabase | SteppedObjects)
+        part.step = step
+
+
 class HubOperation(NamedTuple):
     """Something that is done to a hub, and broken off."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import signal
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -99,7 +100,7 @@ def test_a_migration_killed_at_any_step_is_done_at_the_next_start(scratch: Path)
     ends = []
     for at in sampled(step.count):
         file = scratch / f"{at}.db"
-        ended = in_a_child(lambda file=file, at=at: migrate_in_steps(file, Steps(at)))
+        ended = in_a_child(partial(migrate_in_steps, file, Steps(at)))
         migrate_in_steps(file, Steps())
         database = open_database(str(file))
         with database.read() as connection:

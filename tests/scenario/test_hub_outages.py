@@ -19,6 +19,7 @@ from fakes.breaking_hub import (
     ENV,
     OPERATIONS,
     Steps,
+    break_at,
     furnish,
     left_in,
     open_stepped,
@@ -121,7 +122,7 @@ def test_an_object_store_that_is_away_is_a_503_and_the_hub_goes_on_when_it_is_ba
 
         answers = []
         for at in (3, 12):
-            hub.database.step = hub.objects.step = Steps(at, buckets.stop)
+            break_at(hub, Steps(at, buckets.stop))
             first = DO["publish"](hub, token)
             archive = asked.ask("GET", "/api/v1/skills/team/kept/0.1.0/archive")
             search = asked.ask("GET", "/api/v1/search?q=tables")
@@ -163,7 +164,7 @@ def test_a_network_that_swallows_everything_is_noticed_and_the_hub_goes_on_when_
         alive = asked.ask("GET", "/healthz")
         to_database.mend()
         again = DO["publish"](hub, token)
-        hub.database.step = Steps(9, to_database.cut)
+        break_at(hub, Steps(9, to_database.cut))
         amid = DO["yank"](hub, token)
         to_database.mend()
         yanked = DO["yank"](hub, token)
@@ -221,7 +222,7 @@ def test_a_full_disk_below_the_database_is_said_and_reading_goes_on(
         real = sqlite3.connect
 
         def full_disk(*words: Any, **more: Any) -> sqlite3.Connection:
-            connection = real(*words, **more)
+            connection: sqlite3.Connection = real(*words, **more)
             connection.execute(f"PRAGMA max_page_count = {pages}")
             return connection
 

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from metier.hub.io.database import Transaction
     from metier.hub.model import Caller, Row
 
-MAX_CANDIDATES = 1_000
+MAX_CANDIDATES = 500
 """How many skills with the words are ranked: a word that everybody uses tells little anyway."""
-MAX_READ = 200
+MAX_READ = 100
 """How many of them are ranked by their instructions, too, which are long."""
 MAX_SPACES = 64
 FEW = 20_000
@@ -31,6 +31,11 @@ RARE = 2_000
 SPARSE_LIMIT = 20_000
 """Where every word of a search is in more skills than this, PostgreSQL looks at a sample of about so
 many."""
+SMALL_WORDS = frozenset(
+    "a an and are as at be by can do for from has have how i if in into is it its me my not of on or "
+    "so that the then this to was what when which who will with you your".split()
+)
+"""Words of a sentence that tell nothing about a skill. PostgreSQL has a list of its own."""
 LIGHT = "s.id, n.name AS namespace, s.level, s.category"
 _FROM = "skills s JOIN namespaces n ON n.id = s.namespace_id"
 _ALL_WORDS = "(s.searched || array_to_tsvector(ARRAY['ns:' || s.namespace_id::text]))"
@@ -145,10 +150,11 @@ class SqliteWords:
 
     def some(self) -> list[Row]:
         """Give skills with some of the words: with the rare ones, or else by title."""
-        rare = [word for word in self.words if self._count(word) < RARE]
+        telling = [word for word in self.words if word not in SMALL_WORDS] or self.words
+        rare = [word for word in telling if self._count(word) < RARE]
         if rare:
             return self._ask(self._joined(" OR ", rare))
-        return self._ask(f"{{name description}} : ({self._joined(' OR ', self.words)})")
+        return self._ask(f"{{name description}} : ({self._joined(' OR ', telling)})")
 
     def _ask(self, asked: str) -> list[Row]:
         rows = self.connection.rows(
