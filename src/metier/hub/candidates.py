@@ -32,7 +32,27 @@ SPARSE_LIMIT = 20_000
 """Where every word of a search is in more skills than this, PostgreSQL looks at a sample of about so
 many."""
 SMALL_WORDS = frozenset(
-    ["a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "for", "from", "has", "have", "how", "i", "if", "in", "into", "is", "it", "its", "me", "my", "not", "of", "on", "or", "so", "that", "the", "then", "this", "to", "was", "what", "when", "which", "who", "will", "with", "you", "your"]
+    (
+        *(
+            "a",
+            "an",
+            "and",
+            "are",
+            "as",
+            "at",
+            "be",
+            "by",
+            "can",
+            "do",
+            "for",
+            "from",
+            "has",
+            "have",
+        ),
+        *("how", "i", "if", "in", "into", "is", "it", "its", "me", "my", "not", "of", "on", "or"),
+        *("so", "that", "the", "then", "this", "to", "was", "what", "when", "which", "who", "will"),
+        *("with", "you", "your"),
+    )
 )
 """Words of a sentence that tell nothing about a skill. PostgreSQL has a list of its own."""
 LIGHT = "s.id, n.name AS namespace, s.level, s.category"
