@@ -52,6 +52,9 @@ class CountingTransaction:
     def lock(self, name: str) -> None:
         self._inner.lock(name)
 
+    def take_time(self) -> None:
+        self._inner.take_time()
+
 
 class _UndoneError(Exception):
     """Undoes a transaction."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from metier.hub.hub import Hub
+    from metier.hub.io.database import Transaction
     from metier.hub.model import Caller, HubSkill, Namespace, Release, Row
 
     T = TypeVar("T")
@@ -348,14 +349,19 @@ async def _give_archive(request: Request) -> Response:
     }
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    data = await run_in_threadpool(hub_of(request).objects.get, blob_key(found.archive))
-    if hashlib.sha256(data).hexdigest() != found.archive:
+    data = await run_in_threadpool(_verified_archive, hub_of(request), found)
+    return Response(data, media_type="application/gzip", headers=headers)
+
+
+def _verified_archive(hub: Hub, release: Release) -> bytes:
+    data = hub.objects.get(blob_key(release.archive))
+    if hashlib.sha256(data).hexdigest() != release.archive:
         raise RefusedError(
-            f"the hub's copy of {found.name} {found.version} is damaged",
+            f"the hub's copy of {release.name} {release.version} is damaged",
             code="digest",
             hint="ask an admin to run: metier hub check",
         )
-    return Response(data, media_type="application/gzip", headers=headers)
+    return data
 
 
 async def _compare(request: Request) -> Response:
@@ -422,11 +428,19 @@ async def _publish(request: Request) -> Response:
         signature=text_in(told, "signature"),
         mirrored=read_proofs(provenance.get("mirrored", [])),
     )
-    done = await ask(request, publish.publish, *_place(request), wish)
-    status = 201 if done.is_new else 200
-    body = json.dumps(release_document(done.release))
-    if key:
-        await ask(request, keep_answer, key, asked, status, body)
+    hub, caller = hub_of(request), caller_of(request)
+
+    answers = []
+
+    def keep(connection: Transaction, done: publish.Publication) -> None:
+        status = 201 if done.is_new else 200
+        answer = status, json.dumps(release_document(done.release))
+        if key:
+            answer = keep_answer(connection, hub.now(), caller, key, asked, answer)
+        answers.append(answer)
+
+    await ask(request, publish.publish, *_place(request), wish, keep)
+    status, body = answers[-1]
     return Response(body, status, media_type="application/json")
 
 

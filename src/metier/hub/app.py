@@ -36,6 +36,7 @@ from metier.hub.metrics import HubMetrics
 from metier.hub.model import NOBODY
 from metier.hub.pages.page import say_problem, wants_page
 from metier.hub.pages.routes import PAGES
+from metier.hub.request_log import RequestLogMiddleware
 from metier.web.access import SECURITY_HEADERS
 
 if TYPE_CHECKING:
@@ -281,6 +282,7 @@ def make_app(hub: Hub, *, local: bool = True) -> Starlette:
         lifespan=living,
         exception_handlers=handlers,
         middleware=[
+            Middleware(RequestLogMiddleware),
             Middleware(GZipMiddleware, minimum_size=600),
             Middleware(CallerMiddleware, hub=hub, local=local, metrics=metrics),
         ],

@@ -49,7 +49,7 @@ TABLES = (
 )
 """What is kept, each after what it refers to. Uploads, sessions and answers are of the moment."""
 WITHOUT_ID = frozenset({"hub_facts", "approvals", "blobs", "installs"})
-NOT_COPIED = frozenset({"searched"})
+NOT_COPIED = frozenset({"searched", "titled"})
 """Columns that are made from others."""
 FORMAT = 1
 

@@ -86,7 +86,13 @@ def _chunks(data: bytes) -> Iterator[bytes]:
 
 
 def examine(hub: Hub, name: str, data: bytes) -> Verdicts:
-    """Judge an archive as the skill of a name."""
+    """Judge an archive as the skill of a name. Few are judged at a time: more would only share the
+    same processors, each with a scanner of its own in memory.
+    """
+    return hub.judges.submit(_examine, hub, name, data).result()
+
+
+def _examine(hub: Hub, name: str, data: bytes) -> Verdicts:
     if not GOOD_NAME.match(name) or len(name) > 64:
         raise UsageError(
             f"'{printable(name)}' cannot be the name of a skill",

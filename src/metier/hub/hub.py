@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from metier.hub.io.provider import OidcProvider
     from metier.library import Library
 
+LEFT_BEHIND_SECONDS = 3600
 HUB_FOLDER = "hub"
 """Below METIER_HOME: where the embedded hub keeps everything."""
 
@@ -89,6 +92,8 @@ class Hub:
         self._libraries = threading.local()
         self._opened: list[Library] = []
         self._guard = threading.Lock()
+        sweep(f"{options.home}/examine", time.time() - LEFT_BEHIND_SECONDS)
+        self.judges = ThreadPoolExecutor(max(2, os.cpu_count() or 2), "judge")
         self._remember_self()
 
     def __enter__(self) -> Self:
@@ -101,6 +106,7 @@ class Hub:
 
     def close(self) -> None:
         """Let go of the database, and of the libraries of all threads."""
+        self.judges.shutdown()
         with self._guard:
             while self._opened:
                 self._opened.pop().close()
@@ -169,6 +175,14 @@ def _provider_of(options: HubOptions, env: Mapping[str, str]) -> OidcProvider | 
     from metier.hub.io.provider import OidcProvider
 
     return OidcProvider(options.issuer, options.client_id, options.client_secret, env=env)
+
+
+def sweep(folder: str, before: float) -> None:
+    """Take away what a process that was killed had unpacked to look at."""
+    with suppress(OSError), os.scandir(folder) as found:
+        for one in found:
+            if one.stat(follow_symlinks=False).st_mtime < before:
+                shutil.rmtree(one.path, ignore_errors=True)
 
 
 def read_or_make_key(path: str) -> bytes:

@@ -103,14 +103,15 @@ def _free(hub: Hub, sha256: str, before: int) -> int:
 
 def _drop_uploads(hub: Hub, before: int) -> tuple[int, int]:
     with hub.database.write() as connection:
-        rows = connection.rows("SELECT id FROM uploads WHERE created_at < ?", before)
-        connection.run("DELETE FROM uploads WHERE created_at < ?", before)
+        count = connection.run("DELETE FROM uploads WHERE created_at < ?", before)
+        known = {row["id"] for row in connection.rows("SELECT id FROM uploads")}
     size = 0
-    for row in rows:
-        for key, length, _at in list(hub.objects.keys(f"uploads/{row['id']}")):
+    # pieces of these uploads, and of those that a crash had finished or dropped only in part
+    for key, length, at in list(hub.objects.keys("uploads")):
+        if at < before and key.split("/")[1] not in known:
             hub.objects.delete(key)
             size += length
-    return len(rows), size
+    return count, size
 
 
 def _strays(hub: Hub, before: int) -> Iterator[tuple[str, int]]:

@@ -24,7 +24,7 @@ from metier.hub.releases import (
     find_release,
     find_skill_row,
     findings_text,
-    releases_of,
+    newest_release,
     sort_key,
 )
 from metier.standard.semver import read_version
@@ -32,7 +32,7 @@ from metier.supply.safe_names import fold_name, printable
 from metier.trust.sign import verify_envelope
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from metier.hub.hub import Hub
@@ -100,10 +100,13 @@ def has_blob(hub: Hub, caller: Caller, sha256: str) -> bool:
 
 def _keep_blob(hub: Hub, caller: Caller, sha256: str, data: bytes) -> bool:
     key = blob_key(sha256)
+    # No connection waits for the object store here: where that hangs, the rest of the hub goes on.
+    if hub.objects.size(key) != len(data):
+        hub.objects.put(key, data)
     with hub.database.write() as connection:
         # A collection of garbage waits here, and then sees that somebody is about to use it.
         connection.lock(f"blob:{sha256}")
-        if hub.objects.size(key) != len(data):
+        if hub.objects.size(key) != len(data):  # it was collected just now
             hub.objects.put(key, data)
         known = connection.row("SELECT who FROM blobs WHERE sha256 = ?", sha256)
         connection.run(
@@ -128,13 +131,16 @@ def begin_upload(hub: Hub, caller: Caller, sha256: str, size: int) -> tuple[str,
         raise _too_large()
     with hub.database.write() as connection:
         row = connection.row(
-            "SELECT id, received FROM uploads WHERE who = ? AND sha256 = ? AND size = ?",
+            "SELECT * FROM uploads WHERE who = ? AND sha256 = ? AND size = ?",
             caller.ident,
             sha256,
             size,
         )
-        if row is not None:
-            return row["id"], row["received"]
+    if row is not None:
+        if row["received"] == size:  # a crash came before it was put together
+            _finish_upload(hub, caller, row)
+        return row["id"], row["received"]
+    with hub.database.write() as connection:
         ident = secrets.token_hex(16)
         connection.run(
             "INSERT INTO uploads (id, who, sha256, size, created_at) VALUES (?, ?, ?, ?, ?)",
@@ -185,14 +191,16 @@ def add_piece(hub: Hub, caller: Caller, ident: str, offset: int, data: bytes) ->
 
 
 def _finish_upload(hub: Hub, caller: Caller, row: Row) -> None:
-    pieces = sorted(key for key, _size, _at in hub.objects.keys(f"uploads/{row['id']}"))
+    found = sorted(key for key, _size, _at in hub.objects.keys(f"uploads/{row['id']}"))
+    # beside the pieces may lie what a crash left of one
+    pieces = [key for key in found if key.rpartition("/")[2].isdigit()]
     data = b"".join(map(hub.objects.get, pieces))
     good = len(data) == row["size"] and hashlib.sha256(data).hexdigest() == row["sha256"]
     if good:
         _keep_blob(hub, caller, row["sha256"], data)
     with hub.database.write() as connection:
         connection.run("DELETE FROM uploads WHERE id = ?", row["id"])
-    for key in pieces:
+    for key in found:
         hub.objects.delete(key)
     if not good:
         raise IntegrityError(
@@ -230,14 +238,24 @@ def _too_large() -> RefusedError:
 # --- releases
 
 
-def publish(hub: Hub, caller: Caller, namespace: str, name: str, wish: ReleaseWish) -> Publication:
-    """Publish a version of a skill. Doing it again with the same bytes gives the same release."""
+def publish(
+    hub: Hub,
+    caller: Caller,
+    namespace: str,
+    name: str,
+    wish: ReleaseWish,
+    keep: Callable[[Transaction, Publication], None] = lambda _connection, _done: None,
+) -> Publication:
+    """Publish a version of a skill. Doing it again with the same bytes gives the same release. `keep`
+    is called in the transaction that makes the release, to remember what was answered.
+    """
     space = _space_for(hub, caller, namespace)
     if not has_blob(hub, caller, wish.archive):
-        raise NotFoundError(
-            "the hub does not have these bytes", code="hub-blob", hint="send the archive first"
-        )
-    data = hub.objects.get(blob_key(wish.archive))
+        raise _no_blob()
+    try:
+        data = hub.objects.get(blob_key(wish.archive))
+    except NotFoundError as error:  # it was collected just now
+        raise _no_blob() from error
     if hashlib.sha256(data).hexdigest() != wish.archive:
         raise IntegrityError(
             "the hub's copy of this archive is damaged", code="digest", hint="send it again"
@@ -251,7 +269,9 @@ def publish(hub: Hub, caller: Caller, namespace: str, name: str, wish: ReleaseWi
         skill = _skill_row(hub, connection, space, name)
         known = _same_release(connection, skill["id"], found, wish)
         if known is not None:
-            return Publication(known, is_new=False)
+            done = Publication(known, is_new=False)
+            keep(connection, done)
+            return done
         version = _choose_version(connection, skill["id"], found, wish)
         _check_quota(connection, space, len(data))
         policy = policy_of(connection, space)
@@ -261,18 +281,26 @@ def publish(hub: Hub, caller: Caller, namespace: str, name: str, wish: ReleaseWi
         audit_log.record(
             connection, hub.now(), caller, "publish", about, space.id, digest=found.digest
         )
-        release = decide.decide_first(hub, connection, space, release, policy)
-    return Publication(release, is_new=True)
+        done = Publication(
+            decide.decide_first(hub, connection, space, release, policy), is_new=True
+        )
+        keep(connection, done)
+    return done
 
 
 def _hold_blob(hub: Hub, connection: Transaction, sha256: str) -> None:
-    """Keep bytes from being collected until the release that names them is there."""
+    """Keep bytes from being collected until the release that names them is there: a collection waits
+    for this transaction, and only then looks who names them.
+    """
+    connection.lock(f"blob:{sha256}")
     if not connection.run("UPDATE blobs SET created_at = ? WHERE sha256 = ?", hub.now(), sha256):
-        raise NotFoundError(
-            "the hub does not have these bytes any more",
-            code="hub-blob",
-            hint="send the archive again",
-        )
+        raise _no_blob()
+
+
+def _no_blob() -> NotFoundError:
+    return NotFoundError(
+        "the hub does not have these bytes", code="hub-blob", hint="send the archive first"
+    )
 
 
 def _space_for(hub: Hub, caller: Caller, name: str) -> Namespace:
@@ -338,7 +366,7 @@ def _same_release(
 ) -> Release | None:
     """Give the release that these bytes are already."""
     if not wish.version:
-        newest = next(iter(releases_of(connection, skill)), None)
+        newest = newest_release(connection, skill)
         return newest if newest is not None and newest.digest == found.digest else None
     known = find_release(connection, skill, _checked_version(wish.version))
     if known is not None and known.digest != found.digest:
@@ -355,7 +383,7 @@ def _choose_version(connection: Transaction, skill: int, found: Verdicts, wish: 
         if known is None:
             return version
         raise _taken(known)
-    newest = next(iter(releases_of(connection, skill)), None)
+    newest = newest_release(connection, skill)
     read = read_version(newest.version) if newest is not None else None
     return FIRST_VERSION if read is None else f"{read.major}.{read.minor}.{read.patch + 1}"
 

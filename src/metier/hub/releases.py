@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from metier.hub.model import Caller, Namespace, Row
 
 LATEST = "latest"
-RELEASE_COLUMNS = "r.*, s.name AS skill_name, n.name AS space, s.id AS the_skill"  # every query names r, s and n so
+RELEASE_COLUMNS = (  # every query names r, s and n so; a release's body is long, and only indexed
+    "r.id, r.skill_id, r.version, r.digest, r.archive, r.size, r.state, r.level, r.score, r.ruleset, "
+    "r.findings, r.files, r.description, r.publisher, r.publisher_ident, r.provenance, r.signature, "
+    "r.vouch, r.reason, r.created_at, r.decided_at, s.name AS skill_name, n.name AS space"
+)
 _FROM = "releases r JOIN skills s ON s.id = r.skill_id JOIN namespaces n ON n.id = s.namespace_id"
 
 
@@ -91,6 +95,15 @@ def releases_of(connection: Transaction, skill: int) -> list[Release]:
         skill,
     )
     return [release_of(row) for row in rows]
+
+
+def newest_release(connection: Transaction, skill: int) -> Release | None:
+    """Give a skill's newest version, whoever may see it."""
+    row = connection.row(
+        f"SELECT {RELEASE_COLUMNS} FROM {_FROM} WHERE s.id = ? ORDER BY r.sort_key DESC LIMIT 1",
+        skill,
+    )
+    return release_of(row) if row else None
 
 
 def find_release(connection: Transaction, skill: int, version: str) -> Release | None:

@@ -9,6 +9,7 @@ from metier.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
     from metier.hub.hub import Hub
+    from metier.hub.io.database import Transaction
     from metier.hub.model import Caller
 
 MAX_KEY_CHARS = 200
@@ -44,16 +45,26 @@ def known_answer(hub: Hub, caller: Caller, key: str, asked: str) -> tuple[int, s
     return row["status"], row["body"]
 
 
-def keep_answer(hub: Hub, caller: Caller, key: str, asked: str, status: int, body: str) -> None:
-    """Remember an answer; of two that come at once, the first counts."""
-    with hub.database.write() as connection:
-        connection.run(
-            "INSERT INTO answers (who, key, asked, status, body, at) VALUES (?, ?, ?, ?, ?, ?) "
-            "ON CONFLICT (who, key) DO NOTHING",
-            caller.ident,
-            key,
-            asked,
-            status,
-            body,
-            hub.now(),
-        )
+def keep_answer(
+    connection: Transaction, now: int, caller: Caller, key: str, asked: str, answer: tuple[int, str]
+) -> tuple[int, str]:
+    """Remember an answer in the transaction that makes it true: whoever asks again after a crash gets
+    the same. Of two that come at once, the first counts, and is given.
+    """
+    known = connection.row(
+        "SELECT status, body FROM answers WHERE who = ? AND key = ?", caller.ident, key
+    )
+    if known is not None:
+        return known["status"], known["body"]
+    status, body = answer
+    connection.run(
+        "INSERT INTO answers (who, key, asked, status, body, at) VALUES (?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (who, key) DO NOTHING",
+        caller.ident,
+        key,
+        asked,
+        status,
+        body,
+        now,
+    )
+    return answer

@@ -5,30 +5,35 @@ may not see is left out by the query itself, so no count or rank ever tells of i
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.errors import UsageError
-from metier.hub import authorize
+from metier.hub import candidates
+from metier.supply.safe_names import fold_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
+    from metier.hub.candidates import Scope
     from metier.hub.hub import Hub
     from metier.hub.io.database import Transaction
     from metier.hub.model import Caller, Row
 
 MAX_WORDS = 16
+MAX_WORD_CHARS = 80
 MAX_QUERY_CHARS = 400
 MAX_LIMIT = 100
 MAX_OFFSET = 1_000
-MAX_CANDIDATES = 2_000
-"""How many skills with the words are ranked: a word that everybody uses tells little anyway."""
-_WORD = re.compile(r"\w+")
+MAX_FACETS = 50
+ENOUGH = 50
+"""So many skills with the words in their titles will do, where fewer are asked for."""
+STATES = frozenset({"current", "deprecated"})
+_WORD = re.compile(r"[^\W_]+")
 _COLUMNS = (
     "s.id, s.name, s.description, s.latest, s.level, s.deprecated, s.installs, s.changed_at, "
     "s.category, n.name AS namespace, "
-    "CASE WHEN s.deprecated = '' THEN 'current' ELSE 'deprecated' END AS state"
+    f"{candidates.STATE} AS state"
 )
 
 
@@ -50,7 +55,7 @@ class HubResults(NamedTuple):
 
     query: str
     total: int
-    """How many there are; at most `MAX_CANDIDATES` are counted."""
+    """How many were ranked."""
     rows: tuple[Row, ...]
     facets: Mapping[str, Mapping[str, int]]
 
@@ -90,85 +95,56 @@ def search(hub: Hub, caller: Caller, query: HubQuery) -> HubResults:
             "that many results cannot be asked for",
             hint=f"limit is 1 to {MAX_LIMIT}, offset 0 to {MAX_OFFSET:,}",
         )
-    words = _WORD.findall(query.words[:MAX_QUERY_CHARS].lower())[:MAX_WORDS]
+    asked = query.words[:MAX_QUERY_CHARS].lower()
+    words = [word[:MAX_WORD_CHARS] for word in _WORD.findall(asked)][:MAX_WORDS]
+    filters = {
+        name: value.replace("\0", "")
+        for name, value in (
+            ("n.name", query.namespace),
+            ("s.level", query.level),
+            ("s.category", query.category),
+            (candidates.STATE, query.state if query.state in STATES else ""),
+        )
+        if value
+    }
     with hub.database.read() as connection:
-        if not words:
-            rows = _browse(connection, caller, query)
-        else:
-            rows = _matching(connection, caller, query, words, all_of=True)
-            if not rows and len(words) > 1:
-                rows = _matching(connection, caller, query, words, all_of=False)
-    rows = _named_first(rows, words)
-    shown = rows[query.offset : query.offset + query.limit]
-    facets = {facet: _count(rows, facet) for facet in ("namespace", "level", "state", "category")}
-    return HubResults(query.words, len(rows), tuple(shown), facets)
+        scope = candidates.scope_of(connection, caller, filters)
+        found: list[Row] = []
+        if scope.spaces == ():
+            pass
+        elif words:
+            found = _ranked(connection, scope, words, query.offset + query.limit)
+        elif not asked.strip():
+            found = candidates.newest(connection, scope)
+        rows = _shown(connection, found[query.offset : query.offset + query.limit])
+        facets = {
+            facet: _count(found, facet) for facet in ("namespace", "level", "state", "category")
+        }
+    return HubResults(query.words, len(found), tuple(rows), facets)
 
 
-def _conditions(caller: Caller, query: HubQuery) -> tuple[str, list[Any]]:
-    where, values = authorize.visible_where(caller)
-    parts = ["s.latest <> ''", where]
-    for column, wanted in (
-        ("n.name", query.namespace),
-        ("s.level", query.level),
-        ("s.category", query.category),
-    ):
-        if wanted:
-            parts.append(f"{column} = ?")
-            values.append(wanted)
-    if query.state in {"current", "deprecated"}:
-        parts.append(f"s.deprecated {'=' if query.state == 'current' else '<>'} ''")
-    return " AND ".join(parts), values
+def _ranked(connection: Transaction, scope: Scope, words: list[str], wanted: int) -> list[Row]:
+    """Rank what has the words; what is called exactly that stands before everything else."""
+    named = candidates.called(connection, scope, fold_name("-".join(words)))
+    known = {row["id"] for row in named}
+    found = candidates.matching(connection, scope, words, max(wanted, ENOUGH))
+    return named + [row for row in found if row["id"] not in known]
 
 
-def _browse(connection: Transaction, caller: Caller, query: HubQuery) -> list[Row]:
-    where, values = _conditions(caller, query)
+def _shown(connection: Transaction, light: list[Row]) -> list[Row]:
+    """Read all that is shown of a few skills."""
+    if not light:
+        return []
+    marks = ", ".join("?" * len(light))
     rows = connection.rows(
         f"SELECT {_COLUMNS} FROM skills s JOIN namespaces n ON n.id = s.namespace_id "
-        f"WHERE {where} ORDER BY s.changed_at DESC, s.id DESC LIMIT ?",
-        *values,
-        MAX_CANDIDATES,
+        f"WHERE s.id IN ({marks})",
+        *(row["id"] for row in light),
     )
-    return list(rows)
-
-
-def _matching(
-    connection: Transaction, caller: Caller, query: HubQuery, words: list[str], *, all_of: bool
-) -> list[Row]:
-    where, values = _conditions(caller, query)
-    if connection.dialect == "sqlite":
-        asked = (" AND " if all_of else " OR ").join(f'"{word}"' for word in words)
-        rows = connection.rows(
-            f"SELECT {_COLUMNS}, bm25(skill_words, 8.0, 4.0, 1.0) AS rank FROM skill_words "
-            "JOIN skills s ON s.id = skill_words.rowid "
-            "JOIN namespaces n ON n.id = s.namespace_id "
-            f"WHERE skill_words MATCH ? AND {where} ORDER BY rank LIMIT ?",
-            asked,
-            *values,
-            MAX_CANDIDATES,
-        )
-        return list(rows)
-    asked = (" & " if all_of else " | ").join(words)
-    rows = connection.rows(
-        f"SELECT c.*, -ts_rank_cd(c.searched, to_tsquery('english', ?), 1) AS rank FROM ("
-        f"SELECT {_COLUMNS}, s.searched FROM skills s JOIN namespaces n ON n.id = s.namespace_id "
-        f"WHERE s.searched @@ to_tsquery('english', ?) AND {where} LIMIT ?) c ORDER BY rank, id",
-        asked,
-        asked,
-        *values,
-        MAX_CANDIDATES,
-    )
-    return list(rows)
-
-
-def _named_first(rows: list[Row], words: list[str]) -> list[Row]:
-    """Put what is called exactly what was asked for before everything else."""
-    wanted = "-".join(words)
-    return sorted(rows, key=lambda row: row["name"] != wanted) if words else rows
+    known = {row["id"]: row for row in rows}
+    return [known[row["id"]] for row in light if row["id"] in known]
 
 
 def _count(rows: list[Row], facet: str) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for row in rows:
-        if row[facet]:
-            found[row[facet]] = found.get(row[facet], 0) + 1
-    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0]))[:50])
+    counted = Counter(row[facet] for row in rows if row[facet])
+    return dict(sorted(counted.items(), key=lambda one: (-one[1], one[0]))[:MAX_FACETS])

@@ -9,10 +9,13 @@ import socket
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from metier.errors import StoreError
 from metier.hub.app import make_app
+from metier.hub.request_log import OneLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from metier.hub.hub import Hub
 
 MAX_WAITING = 1024
+HEAD_SECONDS = 20
+"""How long the head of a request may take."""
 END_SECONDS = 20
 """How long requests that have begun may take once the hub is asked to stop."""
 
@@ -32,7 +37,7 @@ def serve(hub: Hub, host: str, port: int, *, local: bool, ready: Callable[[str],
     config = uvicorn.Config(
         make_app(hub, local=local),
         log_config=None,
-        http="h11",  # the one that bounds what a request's head may hold
+        http=PromptHeads,  # h11, the one that bounds what a request's head may hold
         ws="none",
         proxy_headers=False,
         access_log=False,
@@ -43,9 +48,50 @@ def serve(hub: Hub, host: str, port: int, *, local: bool, ready: Callable[[str],
         h11_max_incomplete_event_size=64 << 10,
         lifespan="on",
     )
-    logging.getLogger("metier.hub").addHandler(logging.StreamHandler())
+    _log_to_stderr()
     server = _HubServer(config, lambda: ready(f"http://{shown}:{bound}"))
     asyncio.run(server.serve(sockets=[listening]))
+
+
+def _log_to_stderr() -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(OneLine())
+    log = logging.getLogger("metier.hub")
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    log.propagate = False
+
+
+class PromptHeads(H11Protocol):
+    """Hangs up on whoever takes long to say what they want."""
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._wait_for_head()
+
+    def data_received(self, data: bytes) -> None:
+        """Wait on while the head of a request is not whole."""
+        super().data_received(data)
+        if self.conn.their_state is not h11.IDLE:
+            self._stop_waiting()
+        elif self._timer is None:
+            self._wait_for_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait no more."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def _wait_for_head(self) -> None:
+        self._timer = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def _stop_waiting(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
 
 class _HubServer(uvicorn.Server):

@@ -34,12 +34,15 @@ class DuplicateError(Exception):
     """A row of this key is there already."""
 
 
-class UnfitValueError(UsageError):
-    """A value that no database keeps: a text that holds a zero byte, or a number without end."""
+class UnkeptValueError(UsageError):
+    """Somebody sent a text or a number that no database keeps."""
 
     def __init__(self) -> None:
-        """Say so, whatever the value was."""
-        super().__init__("the request has a value that cannot be kept", hint="check the request")
+        """Say so."""
+        super().__init__(
+            "the request holds characters or numbers that the hub cannot keep",
+            hint="leave out control characters, and numbers beyond 18 digits",
+        )
 
 
 class Transaction(Protocol):
@@ -58,6 +61,9 @@ class Transaction(Protocol):
 
     def lock(self, name: str) -> None:
         """Let nobody else past this line until the transaction ends."""
+
+    def take_time(self) -> None:
+        """Let the statements of this transaction run for as long as they need."""
 
 
 class Database(Protocol):
@@ -150,6 +156,7 @@ def migrate(database: Database, *, rehearse: bool = False) -> list[str]:
     done: list[str] = []
     try:
         with database.write() as connection:
+            connection.take_time()
             connection.lock("migrate")
             done += _run_migrations(connection)
             if rehearse:

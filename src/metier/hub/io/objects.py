@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import secrets
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qs, urlsplit, urlunsplit
 
@@ -15,6 +16,9 @@ from metier.errors import NotFoundError, StoreError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+ANSWER_WITHIN = "30s"
+RETRY_FOR = timedelta(seconds=20)
+"""How long a bucket that does not answer is asked again; then the request is told."""
 GONE_HINT = "run 'metier hub check' to see what else is missing, and restore a backup"
 
 
@@ -164,7 +168,7 @@ class BucketObjects:
             ) from error
         parts = urlsplit(url)
         told = {name: values[-1] for name, values in parse_qs(parts.query).items()}
-        options: dict[str, Any] = {"timeout": "30s", "connect_timeout": "5s"}
+        options: dict[str, Any] = {"timeout": ANSWER_WITHIN, "connect_timeout": "5s"}
         config: dict[str, Any] = {}
         endpoint = told.pop("endpoint", "") or os.environ.get("AWS_ENDPOINT_URL", "")
         if endpoint and parts.scheme == "s3":
@@ -185,7 +189,7 @@ class BucketObjects:
             plain,
             config=config or None,
             client_options=options,
-            retry_config={"max_retries": 3},
+            retry_config={"max_retries": 3, "retry_timeout": RETRY_FOR},
         )
 
     def put(self, key: str, data: bytes) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import os
+import socket
+import threading
+import time
+from contextlib import contextmanager, suppress
 from functools import lru_cache
+from math import inf
 from typing import TYPE_CHECKING, cast
 
 from metier.errors import StoreError
-from metier.hub.io.database import UNREACHABLE_HINT, DuplicateError, UnfitValueError
+from metier.hub.io.database import UNREACHABLE_HINT, DuplicateError, UnkeptValueError
 
 try:
     import psycopg
@@ -29,7 +34,16 @@ if TYPE_CHECKING:
 
 WAIT_SECONDS = 10.0
 """How long a request waits for a connection before it is told that the database is away."""
-STATEMENT_MILLISECONDS = 60_000
+STATEMENT_MILLISECONDS = 20_000
+SILENCE_SECONDS = 25.0
+"""How long a server may say nothing to a statement. One that hung up is noticed at once; one that the
+network swallowed says nothing, for ever."""
+LOOK_SECONDS = 1.0
+CHECK_SECONDS = 5.0
+"""The same for the question whether a connection still works."""
+RECONNECT_SECONDS = 4.0
+"""How long one attempt to connect again goes on. The pauses within it double, so a long attempt would
+miss that the server is back; the next request begins a new one."""
 
 
 class PostgresDatabase:
@@ -39,20 +53,31 @@ class PostgresDatabase:
 
     def __init__(self, url: str, most: int = 8) -> None:
         """Connect; a server that does not answer is an error at once."""
-        options = f"-c statement_timeout={STATEMENT_MILLISECONDS} -c client_encoding=utf8"
+        # Compiling a query takes longer than any of ours does; a word that is in every skill needs
+        # another plan than a rare one.
+        options = (
+            f"-c statement_timeout={STATEMENT_MILLISECONDS} -c client_encoding=utf8 -c jit=off "
+            "-c plan_cache_mode=force_custom_plan -c work_mem=16MB"
+        )
         kwargs: dict[str, Any] = {
             "row_factory": dict_row,
             "connect_timeout": int(WAIT_SECONDS),
             "options": options,
             "application_name": "metier-hub",
+            "keepalives_idle": 10,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "tcp_user_timeout": int(SILENCE_SECONDS * 1000),
         }
+        self._watch = SilenceWatch()
         self._pool = ConnectionPool(
             url,
             kwargs=kwargs,
             min_size=1,
             max_size=most,
             timeout=WAIT_SECONDS,
-            check=ConnectionPool.check_connection,  # a server that was restarted is noticed here
+            reconnect_timeout=RECONNECT_SECONDS,
+            check=self._check,  # a server that was restarted is noticed here
             open=False,
         )
         self._pool.open()
@@ -66,7 +91,7 @@ class PostgresDatabase:
             connection.read_only = True
             try:
                 with connection.transaction():
-                    yield PostgresConnection(connection)
+                    yield PostgresConnection(connection, self._watch)
             finally:
                 if not connection.closed:
                     connection.read_only = None
@@ -75,11 +100,63 @@ class PostgresDatabase:
     def write(self) -> Iterator[PostgresConnection]:
         """Open a transaction; leaving it normally makes it durable."""
         with _translated(), self._pool.connection() as connection, connection.transaction():
-            yield PostgresConnection(connection)
+            yield PostgresConnection(connection, self._watch)
 
     def close(self) -> None:
         """Let go of every connection."""
         self._pool.close()
+        self._watch.end()
+
+    def _check(self, connection: psycopg.Connection[Any]) -> None:
+        with self._watch.over(connection, CHECK_SECONDS):
+            ConnectionPool.check_connection(connection)
+
+
+class SilenceWatch:
+    """Hangs up on servers that have said nothing for too long: the driver itself would wait for ever."""
+
+    def __init__(self) -> None:
+        """Begin to watch once there is something to watch."""
+        self._waiting: dict[int, tuple[float, psycopg.Connection[Any]]] = {}
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._over = False
+
+    @contextmanager
+    def over(self, connection: psycopg.Connection[Any], seconds: float) -> Iterator[None]:
+        """Watch over one exchange."""
+        with self._changed:
+            self._waiting[id(connection)] = (time.monotonic() + seconds, connection)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._look, daemon=True, name="silence")
+                self._thread.start()
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._waiting.pop(id(connection), None)
+
+    def end(self) -> None:
+        """Watch no more."""
+        with self._changed:
+            self._over = True
+            self._changed.notify_all()
+
+    def _look(self) -> None:
+        with self._changed:
+            while not self._over:
+                now = time.monotonic()
+                for ends, connection in self._waiting.values():
+                    if ends < now:
+                        _hang_up(connection)
+                self._changed.wait(LOOK_SECONDS)
+
+
+def _hang_up(connection: psycopg.Connection[Any]) -> None:
+    with suppress(OSError, psycopg.Error):
+        number = os.dup(connection.fileno())
+        with socket.socket(fileno=number) as ours:
+            ours.shutdown(socket.SHUT_RDWR)
 
 
 class PostgresConnection:
@@ -87,9 +164,10 @@ class PostgresConnection:
 
     dialect: Dialect = "postgres"
 
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+    def __init__(self, connection: psycopg.Connection[Any], watch: SilenceWatch) -> None:
         """Use a connection whose transaction has begun."""
-        self._connection = connection
+        self._connection, self._watch = connection, watch
+        self._seconds = SILENCE_SECONDS
 
     def run(self, sql: str, *values: Any) -> int:
         """Run a statement, and give how many rows it changed."""
@@ -107,13 +185,19 @@ class PostgresConnection:
         """Let nobody else past this line until the transaction ends."""
         self._execute("SELECT pg_advisory_xact_lock(hashtextextended(?, 0))", (f"metier:{name}",))
 
+    def take_time(self) -> None:
+        """Let the statements of this transaction run for as long as they need."""
+        self._execute("SET LOCAL statement_timeout = 0", ())
+        self._seconds = inf
+
     def _execute(self, sql: str, values: tuple[Any, ...]) -> psycopg.Cursor[Any]:
         try:
-            return self._connection.execute(_with_marks(sql), values)
-        except (psycopg.DataError, UnicodeEncodeError) as error:
-            raise UnfitValueError from error
+            with self._watch.over(self._connection, self._seconds):
+                return self._connection.execute(_with_marks(sql), values)
         except psycopg.errors.UniqueViolation as error:
             raise DuplicateError(str(error)) from error
+        except (UnicodeEncodeError, psycopg.DataError) as error:
+            raise UnkeptValueError from error
 
 
 @lru_cache(maxsize=512)

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, cast
 
 from metier.errors import StoreError
-from metier.hub.io.database import DuplicateError, UnfitValueError
+from metier.hub.io.database import DuplicateError, UnkeptValueError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -125,11 +125,16 @@ class SqliteConnection:
     def lock(self, name: str) -> None:
         """Do nothing: there is one writer at a time anyway."""
 
+    def take_time(self) -> None:
+        """Do nothing: statements take as long as they need."""
+
     def _execute(self, sql: str, values: tuple[Any, ...]) -> sqlite3.Cursor:
+        if any(isinstance(value, str) and "\0" in value for value in values):
+            raise UnkeptValueError
         try:
             return self._connection.execute(sql, values)
-        except (OverflowError, UnicodeEncodeError) as error:
-            raise UnfitValueError from error
+        except (UnicodeEncodeError, OverflowError) as error:
+            raise UnkeptValueError from error
         except sqlite3.IntegrityError as error:
             if "UNIQUE" in str(error) or "PRIMARY KEY" in str(error):
                 raise DuplicateError(str(error)) from error

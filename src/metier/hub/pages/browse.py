@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.hub import authorize, namespaces, releases
+from metier.hub.candidates import MAX_CANDIDATES
 from metier.hub.pages.page import ask, field, page_route, see_other, show_page, visitor_of
-from metier.hub.search import MAX_CANDIDATES, MAX_OFFSET, HubQuery, search
+from metier.hub.search import MAX_OFFSET, HubQuery, search
 
 if TYPE_CHECKING:
     from starlette.requests import Request
