@@ -50,7 +50,6 @@ def run(values: Values) -> int | None:
 
 
 def _serve(values: Values, _word: str) -> None:
-    from metier.hub.serve import serve
     from metier.mcp.http_access import is_loopback, parse_address
 
     host, port = parse_address(values.text("listen") or DEFAULT_LISTEN, "--listen")
@@ -61,6 +60,8 @@ def _serve(values: Values, _word: str) -> None:
         sys.stdout.flush()  # whoever started this waits for the line
 
     with _open_hub(values) as hub:
+        from metier.hub.serve import serve
+
         if not local and not _has_accounts(hub):
             note(
                 "warning: nobody can log in yet. Make a token first: "
