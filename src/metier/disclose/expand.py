@@ -21,6 +21,7 @@ from metier.errors import MetierError, RefusedError, closest
 from metier.resolve.needs import elsewhere, helps_with, lacks, never_given
 from metier.standard.names import one_line, slug
 from metier.trust.boundary import shown_name
+from metier.trust.judge import judge_meant
 from metier.usage import counter
 
 if TYPE_CHECKING:
@@ -63,6 +64,19 @@ class Expansion(NamedTuple):
     fields: dict[str, JsonObject]
     reals: dict[str, Card]
     """Skills by where they really lie, once somebody asked."""
+    books: list[Bundles]
+    """The user's bundles, once somebody asked."""
+
+    def bundles(self) -> Bundles:
+        """Give the user's bundles, read once."""
+        if not self.books:
+            self.books.append(_read_bundles(self.context))
+        return self.books[0]
+
+    def judge(self, is_meant: Callable[[Card], bool], *, menus: bool) -> None:
+        """Judge the skills that somebody means, and know all others as they are then."""
+        self.cards[:] = judge_meant(self.context, is_meant, menus=menus)
+        self.by_path.update((card.path, card) for card in self.cards)
 
     def lose(self, name: str, warning: str) -> None:
         """Note that something named could not be given."""
@@ -91,7 +105,7 @@ def begin_expansion(context: Context, cards: list[Card]) -> Expansion:
     """
     return Expansion(
         context=context,
-        cards=cards,
+        cards=list(cards),
         by_path={card.path: card for card in cards},
         skills=[],
         missing=[],
@@ -99,6 +113,7 @@ def begin_expansion(context: Context, cards: list[Card]) -> Expansion:
         seen=set(),
         fields={},
         reals={},
+        books=[],
     )
 
 
@@ -209,7 +224,7 @@ def load_called(
     work: Expansion, text: str, parts: list[MessagePart], endings: list[MessagePart]
 ) -> slash.Typed:
     """Load what the commands at the start of a message mean."""
-    book = _read_bundles(work.context)
+    book = work.bundles()
     menu = _menu_of(work, book)
     invocable = _invocable(work)
 
@@ -230,7 +245,7 @@ def load_called(
             parts += _load_command(work, menu, name, call)
     work.warnings.extend(book.warnings)
     if typed.doubtful:
-        near = closest(typed.doubtful[:64], _suggested(work, menu, typed.doubtful))
+        near = closest(typed.doubtful[:64], _suggested(work, typed.doubtful))
         if near:
             work.warnings.append(
                 f"'/{typed.doubtful}' names no skill and was taken as part of the request; did "
@@ -242,7 +257,7 @@ def load_called(
 def _load_command(work: Expansion, menu: Menu, name: str, call: SkillCall) -> list[MessagePart]:
     found = slash.look_up(menu, name, _invocable(work))
     if found is None:
-        near = ", ".join(f"/{one}" for one in _suggested(work, menu, name))
+        near = ", ".join(f"/{one}" for one in _suggested(work, name))
         hint = f"did you mean {near}?" if near else "there are no commands"
         work.lose(name, f"there is no command '/{name}'; {hint}")
         return []
@@ -271,15 +286,16 @@ def load_activated(
     return messages.activated(loaded, told_by) if loaded else []
 
 
-def _menu_of(work: Expansion, book: Bundles) -> Menu:
+def _menu_of(work: Expansion, book: Bundles, *, judged: bool = True) -> Menu:
     """Gather what a command can mean. A name that no agent gets means nothing else, nor does a
-    skill that could not be judged, but nobody is offered a command for it.
+    skill that was not judged, unless that does not matter yet, but nobody is offered a command for
+    it.
     """
     reserved = offer.audience_of(work.context).reserved
     skills = (
         nameable(card)._replace(rank=_HIDDEN_RANK)
         if offer.is_reserved(card, reserved)
-        or (not card.verdict and rank_of(card) <= slash.MAX_OFFERED_RANK)
+        or (judged and not card.verdict and rank_of(card) <= slash.MAX_OFFERED_RANK)
         else nameable(card)
         for card in work.cards
     )
@@ -312,8 +328,17 @@ def _invocable(work: Expansion) -> Callable[[Nameable], bool]:
     return lambda skill: slash.is_for_people(work.fields_of(work.by_path[skill.path]))
 
 
-def _suggested(work: Expansion, menu: Menu, name: str) -> list[str]:
-    """Suggest commands that a person can type. Only when the nearest are none is every skill asked:
+def _suggested(work: Expansion, name: str) -> list[str]:
+    """Suggest commands that a person can type: what is near is judged before anybody is told."""
+    book = work.bundles()
+    near = _near_commands(work, _menu_of(work, book, judged=False), name)
+    slugs = {one.rpartition(":")[2] for one in near}
+    work.judge(lambda card: slug_of_card(card) in slugs, menus=True)
+    return _near_commands(work, _menu_of(work, book), name)
+
+
+def _near_commands(work: Expansion, menu: Menu, name: str) -> list[str]:
+    """Give the commands that are near a name. Only when the nearest are none is every skill asked:
     that reads its file.
     """
     forms = [
@@ -337,7 +362,7 @@ def _suggested(work: Expansion, menu: Menu, name: str) -> list[str]:
 def commands(context: Context) -> list[SlashCommand]:
     """List every slash command, those of bundles too, by slug; what shares a slug says so."""
     work = begin_expansion(context, offer.judged_cards(context, menus=True))
-    book = _read_bundles(context)
+    book = work.bundles()
     menu = _menu_of(work, book)
     invocable = _invocable(work)
     found: list[SlashCommand] = []
@@ -476,7 +501,8 @@ def expand(
     if not (begins or selections or _mentions_anything(text)):
         return Expanded(typed.request, [], [], [], typed.request, ())
     told = len(context.warnings)
-    work = begin_expansion(context, offer.judged_cards(context, menus=begins))
+    work = begin_expansion(context, context.catalogue.contents().cards)
+    work.judge(_named_in(work, text, selections), menus=begins)
     parts: list[MessagePart] = []
     endings: list[MessagePart] = []
     if begins:
@@ -499,6 +525,47 @@ def expand(
         arguments=arguments,
         refused=begins and not called,
     )
+
+
+def slug_of_card(card: Card) -> str:
+    """Give the slug under which a skill has its commands."""
+    return slash.slug_of(card.name, card.plugin)
+
+
+def _named_in(
+    work: Expansion, text: str, selections: Sequence[tuple[str, str]]
+) -> Callable[[Card], bool]:
+    """Give what tells whether a message can mean a skill: it, and every copy that shares its name,
+    is judged before anything of it is given.
+    """
+    found = mentions.find_mentions(text)
+    typed = slash.read_commands(text, lambda _name: True).commands
+    book = work.bundles() if typed else slash.Bundles({})
+    bundles = filter(None, (_bundle_of(book, name) for name in typed))
+    names = [*typed, *found.names, *(name for bundle in bundles for name in bundle.skills)]
+    for name, path in (*found.links, *selections):
+        place = mentions.path_key(path)
+        parts = place.split("/")
+        is_file = parts[-1].lower() == "skill.md"
+        names += [name, place, parts[-2] if is_file and len(parts) > 1 else parts[-1]]
+    return _named_by(names)
+
+
+def _named_by(names: Iterable[str]) -> Callable[[Card], bool]:
+    """Give what tells whether one of some names can mean a skill: its own, its folder's, or a
+    numbered one.
+    """
+    keys: set[str] = set()
+    for name in names:
+        plain = slug(name.removesuffix("/SKILL.md").rpartition("/")[2].removesuffix(".md"))
+        keys |= {plain, slug(name.rpartition(":")[2]), slash.unnumbered(plain)}
+    keys.discard("")
+
+    def is_meant(card: Card) -> bool:
+        folder = card.path.rpartition("/")[2]
+        return slug_of_card(card) in keys or slug(folder.removesuffix(".md")) in keys
+
+    return is_meant
 
 
 def _mentions_anything(text: str) -> bool:
@@ -599,7 +666,8 @@ def preload(context: Context, names: Sequence[str]) -> Preloaded:
     is refused here.
     """
     told = len(context.warnings)
-    work = begin_expansion(context, offer.judged_cards(context))
+    work = begin_expansion(context, context.catalogue.contents().cards)
+    work.judge(_named_by(names), menus=False)
     parts: list[MessagePart] = []
     for name in dict.fromkeys(names):
         card = resolve_named(work, name, "not preloaded")
