@@ -1,0 +1,209 @@
+"""What somebody meets in the first hour: a missing extra, a name that means something else, a skill that waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from doors.command import error_of, on_screen, python, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Home, Writer
+
+WITHOUT = "import sys; sys.modules.update(dict.fromkeys({names!r})); from metier.cli.main import main; sys.exit(main(sys.argv[1:]))"
+"""Runs a command as if some packages were not installed."""
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "words"),
+    [
+        ("uvicorn", "hub", ("hub", "serve")),
+        ("starlette", "hub", ("hub", "token", "list")),
+        ("uvicorn", "web", ("web",)),
+        ("markdown_it", "web", ("web",)),
+        ("mcp", "mcp", ("mcp",)),
+        ("uvicorn", "mcp", ("mcp", "--http", "127.0.0.1:0")),
+        ("cryptography", "sign", ("trust", "keys", "new")),
+        ("onnxruntime", "embed", ("find", "--index")),
+    ],
+)
+def test_a_package_that_is_missing_is_named_with_the_extra_that_brings_it(
+    package: str, extra: str, words: tuple[str, ...], home: Home, skill: Writer, tmp_path: Path
+) -> None:
+    skill("home/.agents/skills/pdf")
+
+    answer = python(home.env, "-c", WITHOUT.format(names=[package]), *words, cwd=tmp_path)
+
+    assert "fault in metier" not in answer.err
+    assert f"metier[{extra}]" in answer.out + answer.err
+
+
+def test_a_package_that_only_its_user_imports_is_named_with_its_extra(home: Home) -> None:
+    code = "from metier.cli import main as door\ndef run(words):\n    raise ModuleNotFoundError(name='joserfc')\ndoor._run = run\nraise SystemExit(door.main(['list']))"
+
+    answer = python(home.env, "-c", code)
+
+    assert 2 == answer.code
+    assert ("joserfc is not installed", "pip install 'metier[hub]'") == error_of(answer)
+
+
+def _verdicts(home: Home, folder: Path) -> dict[str, str]:
+    cards = run(home.env, "list", "--all", "--json", cwd=folder).json["skills"]
+    return {card["name"]: card["verdict"] for card in cards}
+
+
+def test_a_command_has_only_the_skill_scanned_that_it_names(
+    home: Home, skill: Writer, tmp_path: Path
+) -> None:
+    for name in ("pdf", "mail", "tax"):
+        skill(f"home/.agents/skills/{name}")
+
+    answer = run(home.env, "expand", "/pdf hello", cwd=tmp_path)
+
+    assert 0 == answer.code, answer
+    assert {"pdf": "safe", "mail": "unscanned", "tax": "unscanned"} == _verdicts(home, tmp_path)
+
+
+def test_a_mistyped_command_gets_a_suggestion_that_was_scanned(
+    home: Home, skill: Writer, tmp_path: Path
+) -> None:
+    skill("home/.agents/skills/release-notes")
+    skill("home/.agents/skills/mail")
+
+    answer = run(home.env, "expand", "/relaese-notes hello", cwd=tmp_path)
+
+    assert 1 == answer.code
+    assert "did you mean /release-notes" in answer.err
+    assert "safe" == _verdicts(home, tmp_path)["release-notes"]
+
+
+@pytest.fixture
+def renamed(skill: Writer) -> Path:
+    """Give a skill of Claude Code whose name is not that of its folder."""
+    return skill("home/.claude/skills/overpermission", name="do-everything")
+
+
+def test_why_knows_what_an_agent_calls_a_skill(home: Home, renamed: Path, tmp_path: Path) -> None:
+    words = ("why", "do-everything", "--agent", "claude-code")
+
+    answer = run(home.env, *words, cwd=tmp_path)
+    chosen = run(home.env, *words, "--json", cwd=tmp_path).json["chosen"]
+
+    assert str(renamed) == chosen
+    assert "Claude Code calls it overpermission, after its folder" in answer.out
+
+
+def test_a_skill_is_found_by_the_name_of_its_folder(
+    home: Home, renamed: Path, tmp_path: Path
+) -> None:
+    why = run(home.env, "why", "overpermission", cwd=tmp_path)
+
+    assert 0 == why.code, why
+    assert "overpermission is its folder; its name is do-everything" in why.out
+    assert f"{renamed}\n" == run(home.env, "path", "overpermission", cwd=tmp_path).out
+    for command in ("show", "info"):
+        assert "do-everything" in run(home.env, command, "overpermission", cwd=tmp_path).out
+
+
+@pytest.mark.parametrize("name", ["do-everything", "overpermission"])
+def test_an_agents_name_and_a_skills_own_name_mean_the_same_skill(
+    name: str, home: Home, renamed: Path, tmp_path: Path
+) -> None:
+    answer = run(home.env, "path", name, "--agent", "claude-code", cwd=tmp_path)
+
+    assert f"{renamed}\n" == answer.out
+
+
+def test_two_folders_of_one_name_are_told_apart(home: Home, skill: Writer, tmp_path: Path) -> None:
+    skill("home/.claude/skills/work", name="ours")
+    skill("home/.codex/skills/work", name="theirs")
+
+    answer = run(home.env, "path", "work", cwd=tmp_path)
+
+    assert 1 == answer.code
+    assert "'work' matches 2 skills" in answer.err
+
+
+def test_why_says_that_an_agent_reads_its_own_folder_whatever_metier_decided(
+    home: Home, skill: Writer, tmp_path: Path
+) -> None:
+    skill("home/.claude/skills/pdf")
+    run(home.env, "trust", "block", "pdf", "--reason", "no", "--yes", cwd=tmp_path)
+
+    answer = run(home.env, "why", "pdf", "--agent", "claude-code", cwd=tmp_path)
+    metiers = run(home.env, "why", "pdf", cwd=tmp_path)
+
+    assert answer.out.startswith("metier doesn't give Claude Code a skill named pdf\n")
+    told = " ".join(answer.out.split())
+    assert "Claude Code reads home/.claude/skills by itself and still sees it" in told
+    assert "reads" not in metiers.out
+
+
+@pytest.fixture
+def words_alone(home: Home, tmp_path: Path) -> Home:
+    """Give a home where only words count in a search."""
+    (tmp_path / "metier.toml").write_text('[route]\nvectors = "off"\n')
+    home.env["METIER_CONFIG"] = str(tmp_path / "metier.toml")
+    return home
+
+
+def test_find_says_that_nothing_fits_well_and_shows_the_nearest(
+    words_alone: Home, skill: Writer, tmp_path: Path
+) -> None:
+    skill(
+        "home/.agents/skills/botrights", description="Speaks up for the rights of bots and agents."
+    )
+    skill("home/.agents/skills/charts", description="Draws a chart from a table of figures.")
+    weak = ("find", "bake sourdough bread for bots")
+    fits = ("find", "draw", "a", "chart", "--limit", "1")
+
+    nearest = run(words_alone.env, *weak, cwd=tmp_path)
+    found = run(words_alone.env, *fits, cwd=tmp_path)
+
+    assert 1 == nearest.code
+    assert "nothing fits well; these are the nearest" in nearest.err
+    assert "botrights" in nearest.out
+    assert [True] == [
+        hit["weak"] for hit in run(words_alone.env, *weak, "--json", cwd=tmp_path).json["hits"]
+    ]
+    assert 0 == found.code, found
+    assert "charts" in found.out
+
+
+def test_find_says_that_skills_of_an_untrusted_project_were_not_searched(
+    words_alone: Home, skill: Writer, tmp_path: Path
+) -> None:
+    skill("home/.agents/skills/charts", description="Draws a chart from a table of figures.")
+    (tmp_path / "work/.git").mkdir(parents=True)
+    skill("work/.agents/skills/pie", description="Draws a pie chart.")
+
+    answer = run(words_alone.env, "find", "draw a chart", cwd=tmp_path / "work")
+
+    assert (
+        "not searched: 1 skill is waiting, because you haven't trusted this project" in answer.err
+    )
+    assert "metier trust project ." in answer.err
+
+
+def test_a_command_without_what_it_needs_shows_an_example(home: Home) -> None:
+    assert "for example: metier why pdf." in error_of(run(home.env, "why"))[1]
+
+
+def test_somebody_is_told_once_that_skills_are_scanned_once(
+    home: Home, skill: Writer, tmp_path: Path
+) -> None:
+    from metier.cli.output import MIN_ANNOUNCED
+
+    for at in range(MIN_ANNOUNCED + 5):
+        skill(f"home/.agents/skills/s{at}")
+    code = (
+        "import sys, metier.cli.output as o; o.METER_DELAY_SECONDS = 0; "
+        "from metier.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    )
+    (tmp_path / "at_once.py").write_text(code)
+
+    first = on_screen(home.env, "prompt", script=str(tmp_path / "at_once.py"), cwd=tmp_path).text
+
+    assert 1 == first.count("scanning 30 skills, once; the next time is quicker")
