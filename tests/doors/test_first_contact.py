@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from doors.command import error_of, on_screen, python, run
+from doors.command import Session, error_of, on_screen, python, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,7 +156,7 @@ def test_find_says_that_nothing_fits_well_and_shows_the_nearest(
         "home/.agents/skills/botrights", description="Speaks up for the rights of bots and agents."
     )
     skill("home/.agents/skills/charts", description="Draws a chart from a table of figures.")
-    weak = ("find", "bake sourdough bread for bots")
+    weak = ("find", "bake a sourdough thing")
     fits = ("find", "draw", "a", "chart", "--limit", "1")
 
     nearest = run(words_alone.env, *weak, cwd=tmp_path)
@@ -165,9 +165,8 @@ def test_find_says_that_nothing_fits_well_and_shows_the_nearest(
     assert 1 == nearest.code
     assert "nothing fits well; these are the nearest" in nearest.err
     assert "botrights" in nearest.out
-    assert [True] == [
-        hit["weak"] for hit in run(words_alone.env, *weak, "--json", cwd=tmp_path).json["hits"]
-    ]
+    hits = run(words_alone.env, *weak, "--json", cwd=tmp_path).json["hits"]
+    assert [True] * len(hits) == [hit["weak"] for hit in hits]
     assert 0 == found.code, found
     assert "charts" in found.out
 
@@ -207,3 +206,83 @@ def test_somebody_is_told_once_that_skills_are_scanned_once(
     first = on_screen(home.env, "prompt", script=str(tmp_path / "at_once.py"), cwd=tmp_path).text
 
     assert 1 == first.count("scanning 30 skills, once; the next time is quicker")
+
+
+def test_a_path_that_is_not_there_is_no_question_to_a_host(
+    home: Home, skill: Writer, tmp_path: Path
+) -> None:
+    skill("incoming/table-tidy")
+
+    for words in (("add", "incoming/nosuch", "--yes"), ("observe", "incoming/cost-report")):
+        said, hint = error_of(run(home.env, *words, cwd=tmp_path))
+
+        assert f"there is nothing at {words[1]}" == said
+        assert f"github:{words[1]}" in hint
+
+
+def test_a_skills_name_in_place_of_a_path_leads_to_its_folder(
+    home: Home, skill: Writer, tmp_path: Path
+) -> None:
+    folder = skill("home/.agents/skills/pdf")
+
+    said, hint = error_of(run(home.env, "scan", "pdf", cwd=tmp_path))
+
+    assert "there is nothing at pdf" == said
+    assert "metier trust show pdf" in hint
+    assert folder.name in hint
+
+
+def test_a_skill_that_somebody_copied_in_is_not_called_installed(
+    home: Home, skill: Writer, tmp_path: Path
+) -> None:
+    skill("home/.agents/skills/pdf")
+
+    hint = error_of(run(home.env, "remove", "pdf", "--user", "--yes", cwd=tmp_path))[1]
+    nothing = error_of(run(home.env, "remove", "nosuch", "--user", "--yes", cwd=tmp_path))[1]
+
+    assert "home/.agents/skills/pdf" in hint
+    assert "metier disable pdf" in hint
+    assert "metier list --all" in nothing
+
+
+def test_several_folders_are_scanned_with_one_total(
+    home: Home, skill: Writer, tmp_path: Path
+) -> None:
+    import metier
+
+    folders = [tmp_path / "one", tmp_path / "two"]
+    for at in range(3):
+        skill(f"one/s{at}")
+        skill(f"two/t{at}")
+    told: list[tuple[int, int]] = []
+
+    with metier.open(env=home.env, cwd=tmp_path) as m:
+        m.context.progress = lambda _what, count, total: told.append((count, total))
+        m.scan(folders)
+
+    assert {6} == {total for _count, total in told}
+    assert (6, 6) == told[-1]
+
+
+def test_rules_that_are_broken_are_named_in_words(
+    home: Home, skill: Writer, tmp_path: Path
+) -> None:
+    skill("home/.agents/skills/pdf", name="mail")
+
+    for command in ("doctor", "tour"):
+        said = run(home.env, command, cwd=tmp_path).out
+        assert "The name is not the folder's name. (SK035)" in said
+
+
+def test_an_agents_columns_are_explained(home: Home) -> None:
+    said = " ".join(run(home.env, "agents", "--help").out.split())
+
+    assert "SEES: skills that the agent finds." in said
+    assert "SHORTENED: descriptions that it cuts or drops" in said
+
+
+def test_one_key_leaves_the_tour(home: Home, tmp_path: Path) -> None:
+    ended = Session(home.env, "tour", cwd=tmp_path).wait("q: leave --").press(b"q").end()
+
+    assert 0 == ended.code
+    assert "A project you know" not in ended.text

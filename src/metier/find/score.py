@@ -63,10 +63,14 @@ stand inside another word."""
 MAX_WEAK_TERMS = 6
 """Words of a task up to which an answer can be called weak: of a longer one, a skill always holds
 too few."""
-WEAK = {"vector": 0.40, "named": 0.35, "coverage": 0.65}
-WEAK_BY_WORDS = {"named": 0.20, "coverage": 0.40}
-"""What everything that speaks for a skill must stay below to be weak, with vectors and without.
-Unlike a score, these don't depend on what else was found."""
+WEAK_LIMITS = (
+    {"vector": 0.42, "named": 0.05, "coverage": 0.15},
+    {"vector": 0.25, "named": 0.35, "coverage": 0.65},
+)
+WEAK_BY_WORDS = ({"named": 0.05, "coverage": 0.35},)
+"""A skill is weak where all that speaks for it stays below one of these rows, with vectors and
+without: hardly a word of the task is in it, or its meaning is far away. Unlike a score, these don't
+depend on what else was found."""
 UNREAD_GAP = 1e-6
 """By how much what was not read stays behind what was: more than the last digits of two sums can
 differ."""
@@ -245,8 +249,10 @@ def is_weak(found: Mapping[str, float], terms: int, *, vectors: bool) -> bool:
     """Tell of the features of a skill whether it hardly fits, though it may be the best there is."""
     if terms > MAX_WEAK_TERMS or found.get("trigger", 0.0) > 0:
         return False
-    limits = WEAK if vectors else WEAK_BY_WORDS
-    return all(found.get(name, 0.0) < limit for name, limit in limits.items())
+    return any(
+        all(found.get(name, 0.0) < limit for name, limit in limits.items())
+        for limits in (WEAK_LIMITS if vectors else WEAK_BY_WORDS)
+    )
 
 
 # --- what the user wants to count

@@ -54,16 +54,29 @@ def _agents_text(found: Sequence[AgentFacts]) -> str:
             f"{one.skills:,}",
             f"{one.left_out:,}",
             f"{one.cut:,}",
-            f"asked: {one.asked}" if one.asked else "read in documents",
+            f"{one.asked} answered" if one.asked else "documents",
             one.found_by,
         )
         for one in found
     ]
-    heads = ("AGENT", "SEES", "LEAVES OUT", "CUT", "RULES", "FOUND BY")
+    heads = ("AGENT", "SEES", "LEAVES OUT", "SHORTENED", "RULES FROM", "FOUND BY")
     if not rows:
         return "No agent that metier knows has left a trace here.\n\nnext: metier doctor --agents\n"
-    listed = table(rows, heads, spare=("CUT", "RULES"))
-    return f"{listed}\nnext: metier list --agent NAME, or all of them: metier list --agent all\n"
+    listed = table(rows, heads, spare=("SHORTENED", "RULES FROM"))
+    cut = any(one.cut for one in found)
+    return f"{listed}\n{SHORTENED_LEGEND if cut else ''}next: metier list --agent NAME, or all of them: metier list --agent all\n"
+
+
+SHORTENED_LEGEND = (
+    "SHORTENED: descriptions that the agent cuts or drops, because its list of skills is full. It "
+    "still sees those skills by name.\n\n"
+)
+AGENTS_DETAIL = (
+    "SEES: skills that the agent finds. LEAVES OUT: files that it reads and doesn't take. "
+    "SHORTENED: descriptions that it cuts or drops, because its list of skills is full. "
+    "RULES FROM: the version of the agent that was asked "
+    "how it behaves, or its documents.\n"
+)
 
 
 # --- the way to a skill
@@ -211,7 +224,8 @@ ROWS = (
     CommandRow(
         "agents",
         examples={"metier agents": "who is here, and how many skills each sees"},
-        detail="metier doctor --agents lists every agent that metier knows, with its folders.",
+        detail=AGENTS_DETAIL
+        + "metier doctor --agents lists every agent that metier knows, with its folders.",
         paged=True,
         run=run_agents,
     ),
