@@ -258,7 +258,7 @@ def test_several_folders_are_scanned_with_one_total(
 
     with metier.open(env=home.env, cwd=tmp_path) as m:
         m.context.progress = lambda _what, count, total: told.append((count, total))
-        m.scan(folders)
+        m.scan([str(folder) for folder in folders])
 
     assert {6} == {total for _count, total in told}
     assert (6, 6) == told[-1]
@@ -286,3 +286,27 @@ def test_one_key_leaves_the_tour(home: Home, tmp_path: Path) -> None:
 
     assert 0 == ended.code
     assert "A project you know" not in ended.text
+
+
+def test_a_mistyped_skill_of_a_source_is_an_error_with_the_nearest_name(
+    home: Home, skill: Writer, tmp_path: Path
+) -> None:
+    skill("team/release-notes")
+    skill("team/mail")
+
+    answer = run(home.env, "add", "./team", "--skill", "relese-notes", cwd=tmp_path)
+
+    assert 1 == answer.code
+    said = ("there is no skill 'relese-notes'", "did you mean release-notes?")
+    assert said == error_of(answer)
+    assert "mail" in answer.out
+
+
+def test_a_hubs_tap_is_taken_out_by_the_address_it_was_added_by(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "metier.toml").write_text('[supply]\ntaps = ["hub+http://127.0.0.1:8700"]\n')
+    env = {**home.env, "METIER_CONFIG": str(tmp_path / "metier.toml")}
+
+    answer = run(env, "tap", "remove", "http://127.0.0.1:8700/", cwd=tmp_path)
+
+    assert 0 == answer.code, answer
+    assert "8700" not in (tmp_path / "metier.toml").read_text()

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 from metier.cli.argv import CommandRow, Option, Values, cannot
 from metier.cli.main import opened
-from metier.cli.output import answer, clean, note, write
+from metier.cli.output import answer, clean, counted, note, write
 from metier.errors import UsageError
 from metier.fast import TYPE_CHECKING
 
@@ -309,7 +309,9 @@ def _backup(values: Values, word: str) -> None:
     answer(
         values,
         {"file": word, "archives": count},
-        lambda _doc: f"wrote {clean(word)} ({count} archives, and the hub's key: keep it secret)\n",
+        lambda _doc: (
+            f"wrote {clean(word)} ({counted(count, 'archive')}, and the hub's key: keep it secret)\n"
+        ),
     )
 
 
@@ -322,7 +324,7 @@ def _restore(values: Values, word: str) -> None:
     answer(
         values,
         {"file": word, "archives": count},
-        lambda _doc: f"restored {clean(word)} ({count} archives)\n",
+        lambda _doc: f"restored {clean(word)} ({counted(count, 'archive')})\n",
     )
 
 
@@ -407,11 +409,11 @@ ROWS = (
         ),
         examples={
             "metier hub serve": "a hub for this machine, with nothing to set up",
-            "metier hub serve --listen 0.0.0.0:8700 --database postgresql://hub@db/hub --objects s3://skills": "for a team",
+            "metier hub serve --listen 0.0.0.0:8700 --database URL --objects URL": "for a team, on PostgreSQL and S3",
             "metier hub token add --role publisher --name ci --namespace web": "prints the token once",
             "metier hub queue": "what waits for a reviewer",
             "metier hub backup hub.tar": "everything, the key included, in one file",
-            "metier hub restore hub.tar --database postgresql://hub@db/hub --objects s3://skills": "move to PostgreSQL",
+            "metier hub restore hub.tar --database URL --objects URL": "move to another database",
         },
         detail="Without --database and --objects, everything lies below METIER_HOME. As long as there "
         "is no token, whoever is on this machine may do everything, and nobody else anything.",

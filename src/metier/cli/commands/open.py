@@ -216,7 +216,8 @@ def _offers_text(outcome: Outcome, source: str) -> str:
         reasons = clean("; ".join(one.reasons))
         out.append(f"refused {bold(one.name)}: {reasons}\n{finding_lines(one.findings, 1)}")
     out.append(f"\n{counted(len(rows), 'skill')} to install, {len(outcome.refused):,} refused\n")
-    out.append(f"next: metier add {clean(source)} --skill NAME\n" if rows else "")
+    choice = "" if len(rows) == 1 else " --skill NAME"
+    out.append(f"next: metier add {clean(source)}{choice}\n" if rows else "")
     return "".join(out)
 
 
