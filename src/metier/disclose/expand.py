@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metier.disclose import fill, mentions, messages, offer, read, slash
 from metier.disclose.fill import safe_line
+from metier.disclose.meant import bundle_of, named_by, named_in, read_bundles, slug_of_card
 from metier.disclose.offer import OUT_OF_REACH
 from metier.discover import skill_files
 from metier.discover.io import disk
@@ -70,7 +71,7 @@ class Expansion(NamedTuple):
     def bundles(self) -> Bundles:
         """Give the user's bundles, read once."""
         if not self.books:
-            self.books.append(_read_bundles(self.context))
+            self.books.append(read_bundles(self.context))
         return self.books[0]
 
     def judge(self, is_meant: Callable[[Card], bool], *, menus: bool) -> None:
@@ -229,14 +230,12 @@ def load_called(
     invocable = _invocable(work)
 
     def known(name: str) -> bool:
-        return (
-            _bundle_of(book, name) is not None or slash.look_up(menu, name, invocable) is not None
-        )
+        return bundle_of(book, name) is not None or slash.look_up(menu, name, invocable) is not None
 
     typed = slash.read_commands(text, known)
     call = SkillCall(consent=True, request=typed.request, words=slash.arguments(typed.request))
     for name in typed.commands:
-        bundle = _bundle_of(book, name)
+        bundle = bundle_of(book, name)
         if bundle is not None:
             found, ending = _load_bundle(work, bundle, call)
             parts += found
@@ -403,33 +402,6 @@ def argument_hint(fields: Mapping[str, Any]) -> str:
 # --- bundles
 
 
-def _read_bundles(context: Context) -> Bundles:
-    """Read the user's bundles; a project has none, since nobody vouches for what it says."""
-    folder = f"{context.data}/{slash.BUNDLE_FOLDER}"
-    if not context.data or disk.kind_of(folder) != "folder":
-        return slash.Bundles({})
-    names = [name for name in disk.list_folder(folder).files if name.endswith(slash.BUNDLE_ENDINGS)]
-    files: list[tuple[str, bytes]] = []
-    wrong: list[str] = []
-    for name in names[: slash.MAX_BUNDLE_FILES]:
-        head = disk.read_head(f"{folder}/{name}", slash.MAX_BUNDLE_BYTES + 1)
-        if head.fault:
-            wrong.append(f"{folder}/{name}: cannot be read: {head.message}")
-        else:
-            files.append((f"{folder}/{name}", head.data))
-    found = slash.read_bundles(files)
-    if len(names) > slash.MAX_BUNDLE_FILES:
-        wrong.append(
-            f"{folder}: holds {len(names)} bundles; only the first {slash.MAX_BUNDLE_FILES} count"
-        )
-    return found._replace(warnings=(*wrong, *found.warnings))
-
-
-def _bundle_of(book: Bundles, typed: str) -> Bundle | None:
-    """Give the bundle that a command means; a qualified one never means a bundle."""
-    return None if ":" in typed else book.by_slug.get(slug(typed))
-
-
 def _load_bundle(
     work: Expansion, bundle: Bundle, call: SkillCall
 ) -> tuple[list[MessagePart], list[MessagePart]]:
@@ -502,7 +474,7 @@ def expand(
         return Expanded(typed.request, [], [], [], typed.request, ())
     told = len(context.warnings)
     work = begin_expansion(context, context.catalogue.contents().cards)
-    work.judge(_named_in(work, text, selections), menus=begins)
+    work.judge(named_in(work.bundles, text, selections), menus=begins)
     parts: list[MessagePart] = []
     endings: list[MessagePart] = []
     if begins:
@@ -525,47 +497,6 @@ def expand(
         arguments=arguments,
         refused=begins and not called,
     )
-
-
-def slug_of_card(card: Card) -> str:
-    """Give the slug under which a skill has its commands."""
-    return slash.slug_of(card.name, card.plugin)
-
-
-def _named_in(
-    work: Expansion, text: str, selections: Sequence[tuple[str, str]]
-) -> Callable[[Card], bool]:
-    """Give what tells whether a message can mean a skill: it, and every copy that shares its name,
-    is judged before anything of it is given.
-    """
-    found = mentions.find_mentions(text)
-    typed = slash.read_commands(text, lambda _name: True).commands
-    book = work.bundles() if typed else slash.Bundles({})
-    bundles = filter(None, (_bundle_of(book, name) for name in typed))
-    names = [*typed, *found.names, *(name for bundle in bundles for name in bundle.skills)]
-    for name, path in (*found.links, *selections):
-        place = mentions.path_key(path)
-        parts = place.split("/")
-        is_file = parts[-1].lower() == "skill.md"
-        names += [name, place, parts[-2] if is_file and len(parts) > 1 else parts[-1]]
-    return _named_by(names)
-
-
-def _named_by(names: Iterable[str]) -> Callable[[Card], bool]:
-    """Give what tells whether one of some names can mean a skill: its own, its folder's, or a
-    numbered one.
-    """
-    keys: set[str] = set()
-    for name in names:
-        plain = slug(name.removesuffix("/SKILL.md").rpartition("/")[2].removesuffix(".md"))
-        keys |= {plain, slug(name.rpartition(":")[2]), slash.unnumbered(plain)}
-    keys.discard("")
-
-    def is_meant(card: Card) -> bool:
-        folder = card.path.rpartition("/")[2]
-        return slug_of_card(card) in keys or slug(folder.removesuffix(".md")) in keys
-
-    return is_meant
 
 
 def _mentions_anything(text: str) -> bool:
@@ -667,7 +598,7 @@ def preload(context: Context, names: Sequence[str]) -> Preloaded:
     """
     told = len(context.warnings)
     work = begin_expansion(context, context.catalogue.contents().cards)
-    work.judge(_named_by(names), menus=False)
+    work.judge(named_by(names), menus=False)
     parts: list[MessagePart] = []
     for name in dict.fromkeys(names):
         card = resolve_named(work, name, "not preloaded")

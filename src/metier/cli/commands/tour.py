@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import metier
 from metier.cli import main
 from metier.cli.argv import CommandRow, Option, Values
-from metier.cli.consent import has_person
+from metier.cli.consent import has_person, read_key
 from metier.cli.output import (
     clean,
     clear_meter,
@@ -399,30 +399,13 @@ def wait_for_key(at: int, count: int) -> bool:
     flush()
     clear_meter()
     remark(f"\n-- Enter: step {at} of {count}, q: leave -- ")
-    key = _read_key(sys.stdin.fileno())
+    key = read_key(sys.stdin.fileno())
     clear_meter()
     remark("\n")
     return key not in LEAVING_KEYS
 
 
 LEAVING_KEYS = frozenset({b"q", b"Q", b"\x1b"})
-
-
-def _read_key(terminal: int) -> bytes:
-    """Give the next key, without an Enter after it where the terminal can do that; nothing when
-    there is nobody any more.
-    """
-    try:
-        import termios
-        import tty
-    except ImportError:  # Windows: a line at a time
-        return sys.stdin.readline()[:1].encode()
-    before = termios.tcgetattr(terminal)
-    try:
-        tty.setcbreak(terminal, termios.TCSANOW)
-        return os.read(terminal, 1)
-    finally:
-        termios.tcsetattr(terminal, termios.TCSANOW, before)
 
 
 # --- what is yours
