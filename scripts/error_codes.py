@@ -211,6 +211,8 @@ SERVED = {
     "shared-file": "A token would get into a project's file, which others get too.",
 }
 HUB = {
+    "extra-missing": "A package that the command needs comes with an extra of metier, which isn't "
+    "installed.",
     "hub-missing": "The packages that serve a hub are not installed: `metier[hub]`.",
     "hub-port": "The hub cannot listen on that address: it is in use, or not yours.",
     "hub-database": "The hub's database does not answer, or cannot be written.",

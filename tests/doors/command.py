@@ -144,12 +144,13 @@ def on_screen(
     columns: int = 80,
     rows: int = 1000,
     cwd: str | Path | None = None,
+    script: str = "",
 ) -> Screen:
-    """Run one command on a real terminal of so many columns."""
+    """Run one command on a real terminal of so many columns; by a script of the test's own, if it has one."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     process = subprocess.Popen(
-        [sys.executable, "-m", "metier", *words],
+        [sys.executable, *([script] if script else ["-m", "metier"]), *words],
         env=environment({"TERM": "xterm", **env}),
         cwd=cwd,
         stdin=subprocess.DEVNULL,

@@ -125,7 +125,6 @@ def test_nothing_that_fits_is_an_empty_list_for_a_script(home: Home, root: str) 
         (("tax", "--state", "hidden"), "skills in the state 'hidden' are never suggested"),
         (("tax", "--scope", "nowhere"), None),
         (("tax", "--confusable"), "--confusable compares skills, and takes no task"),
-        (("tax", "form"), None),
         (("-",), "metier find needs a TASK"),
         (("tax", "--tag", ""), "--tag needs a tag"),
         (("tax", "--tag", "office", "--tag", " "), "--tag needs a tag"),

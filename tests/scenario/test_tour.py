@@ -67,19 +67,16 @@ def test_the_tour_tells_the_story_of_every_example(ground: Ground) -> None:
     assert (0, "") == (answer.code, answer.err)
     for expected in (
         "project is now trusted: ",
-        "1 skill checked, all passed",
         "project/.agents/skills/meeting-minutes/SKILL.md:3:14: SK021",
-        "project/.agents/skills/api-changelog/SKILL.md:6:2: SK020",
+        "dangerous",
+        "installed their-skill",
+        "merged with your edits",
         "hint: ",
         "shadowed by project/.agents/skills/release-notes: project comes before user",
         "release-notes means ~/.claude/skills/release-notes for Claude Code",
-        "release-notes means project/.agents/skills/release-notes for Gemini CLI",
-        "import a_package_that_is_not_installed",
-        "setup_needed: needs env MAILER_TOKEN; commands invoice-post",
         "brand-kit:palette",
         "1  csv-report ",
-        " of 6 skills, ",
-        "asked for with /csv-report. Its instructions follow.",
+        " of 7 skills, ",
     ):
         assert expected in answer.out
     assert "error:" not in answer.out
@@ -249,7 +246,7 @@ def test_no_temporary_path_is_ever_shown(ground: Ground) -> None:
     ("typed", "words", "waits", "last"),
     [
         ("\n" * len(tour.TOUR_STEPS), (), len(tour.TOUR_STEPS), "What its script would be allowed"),
-        ("\n\nq\n", (), 3, "Everything there is"),
+        ("\n\nq", (), 3, "Everything there is"),
         ("", ("--yes",), 0, "What its script would be allowed"),
     ],
 )
@@ -309,7 +306,7 @@ def test_a_faulty_configuration_is_told_and_the_examples_follow(
 
     assert 0 == answer.code
     assert "unknown key 'skils'" in answer.out
-    assert "1 skill checked, all passed" in answer.out
+    assert "1 skill checked, 1 failed" in answer.out
     assert "Next: metier doctor" == answer.out.splitlines()[-1]
 
 
@@ -331,7 +328,6 @@ def test_what_the_user_has_set_does_not_reach_the_stage(ground: Ground) -> None:
 
     document = ground.tour("--json", **theirs).json
 
-    assert ["MAILER_TOKEN"] == story(document, "One that is not ready")["missing"]["env"]
     assert (
         "~/.claude/skills/release-notes"
         == story(document, "The same question for Claude Code")["chosen"]
@@ -347,9 +343,7 @@ def test_the_document_holds_the_same_facts(ground: Ground) -> None:
     assert [step.title for step in tour.TOUR_STEPS] == [
         told["title"] for told in document["examples"]
     ]
-    assert [0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] == [
-        told["exit"] for told in document["examples"]
-    ]
+    assert [0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0] == [told["exit"] for told in document["examples"]]
     assert (True, "project") == (
         document["examples"][0]["answer"]["trusted"],
         document["examples"][0]["answer"]["project"],
@@ -358,10 +352,6 @@ def test_the_document_holds_the_same_facts(ground: Ground) -> None:
     assert (
         "project/.agents/skills/csv-report"
         == story(document, "The one that fits")["hits"][0]["path"]
-    )
-    assert (
-        "project/.agents/skills/release-notes"
-        == story(document, "The same question for Gemini CLI")["chosen"]
     )
 
 

@@ -281,16 +281,28 @@ class LiveCatalogue:
         at = self._at(cards).get(name) if name.startswith("/") else None
         if at is not None:
             return at
-        try:
+        context = self._context
+
+        def choose(among: list[Card]) -> Card:
             return lookup.choose(
                 name,
-                cards,
-                self._context.cwd,
+                among,
+                context.cwd,
                 disk.real,
-                refuse=self._context.settings.on_collision == "refuse",
-                strongest=self._context.names_strongest,
+                refuse=context.settings.on_collision == "refuse",
+                strongest=context.names_strongest,
             )
+
+        try:
+            return choose(cards)
         except NotFoundError as error:
+            if context.agent is not None and context.given is None:
+                with context.as_agent(None) as machine:
+                    meant = machine.catalogue.contents().cards
+                    meant = lookup.matches(name, meant, context.cwd, disk.real)
+                renamed = lookup.same_places(cards, meant, disk.real)
+                if renamed:  # the agent calls it by another name
+                    return min(renamed, key=lambda card: card.state != "visible")
             raise self.absent(name, error) from None
 
     def switch(self, name: str, *, enabled: bool) -> Card:

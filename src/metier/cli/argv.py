@@ -235,11 +235,17 @@ def _check_operands(command: CommandRow, operands: list[str]) -> None:
         needs = verbs[0] if len(verbs) == 1 else f"one of: {', '.join(verbs)}"
         raise UsageError(
             f"metier {command.name} needs {needs}",
-            hint=f"see: metier {command.name} --help",
+            hint=_example_hint(command),
         )
     if most is not None and len(operands) > most:
         what = "word: a value is never an argument" if command.private else f"'{operands[most]}'"
         raise UsageError(f"unexpected {what}", hint=f"see: metier {command.name} --help")
+
+
+def _example_hint(command: CommandRow) -> str:
+    """Show how a command is written, by its first example."""
+    example = next((f"for example: {one}. " for one in command.examples or ()), "")
+    return f"{example}see: metier {command.name} --help"
 
 
 def _unknown(command: CommandRow, name: str, known: list[str]) -> UsageError:

@@ -4,6 +4,7 @@ nothing as the default; elsewhere only `--yes` will do.
 
 from __future__ import annotations
 
+import os
 import sys
 
 from metier.cli.output import answer, clear_meter, counted, flush, remark, say, write
@@ -180,3 +181,20 @@ def waiting_for_trust(m: Library) -> str:
     are = "is" if count == 1 else "are"
     why = "because you haven't trusted this project yet"
     return f"{count:,} skill{'' if count == 1 else 's'} {are} waiting, {why}" if count else ""
+
+
+def read_key(terminal: int) -> bytes:
+    """Give the next key, without an Enter after it where the terminal can do that; nothing when
+    there is nobody any more.
+    """
+    try:
+        import termios
+        import tty
+    except ImportError:  # Windows: a line at a time
+        return sys.stdin.readline()[:1].encode()
+    before = termios.tcgetattr(terminal)
+    try:
+        tty.setcbreak(terminal, termios.TCSANOW)
+        return os.read(terminal, 1)
+    finally:
+        termios.tcsetattr(terminal, termios.TCSANOW, before)

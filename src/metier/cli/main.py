@@ -62,6 +62,11 @@ def _answer(words: list[str], *, as_json: bool) -> int:
     except Exception as error:
         if os.environ.get("METIER_DEBUG"):
             raise
+        if isinstance(error, ModuleNotFoundError):
+            from metier.cli.extras import missing_extra
+
+            if missing := missing_extra(error.name or ""):
+                return _report(missing, as_json=as_json)
         hint = "this is a fault in metier; METIER_DEBUG=1 shows where"
         return _report(
             MetierError(

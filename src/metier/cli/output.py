@@ -486,6 +486,7 @@ class Meter:
         self.what = ""
         self.since = self.begun
         self.already = 0
+        self.said = False
 
     def __call__(self, what: str, count: int, total: int = 0) -> None:
         """Show what is done, how much of how many, how fast and how long it still takes, not more
@@ -497,6 +498,9 @@ class Meter:
         if now - self.begun < METER_DELAY_SECONDS or now - self.last < METER_STEP_SECONDS:
             return
         self.last = now
+        if what == JUDGING and total >= MIN_ANNOUNCED and not self.said:
+            self.said = True
+            remark(f"scanning {total:,} skills{ONCE}; {QUICKER}\n")
         self.shown = True
         room = max(screen_columns(sys.stderr) - 1, 1)  # a line that wraps could not be taken away
         remark("\r\x1b[K" + cut(self._line(what, count, total, now), room))
@@ -543,7 +547,10 @@ class Meter:
 
 
 MIN_ANNOUNCED = 25
-"""How many there must be to do before somebody without a terminal is told to wait."""
+"""How many there must be to do before somebody is told in a line of its own what is going on."""
+JUDGING = "skills judged"
+"""What is done once for each skill, and again only when it has changed."""
+ONCE, QUICKER = ", once", "the next time is quicker"
 
 
 class Announcer:
@@ -560,7 +567,7 @@ class Announcer:
         if waited and total >= MIN_ANNOUNCED and not self.said:
             self.said = True
             verb, noun = METER_WORDS.get(what, ("reading", what))
-            remark(f"{verb} {total:,} {noun}; the next time is quicker\n")
+            remark(f"{verb} {total:,} {noun}{ONCE if what == JUDGING else ''}; {QUICKER}\n")
 
 
 def _megabytes(count: float) -> str:

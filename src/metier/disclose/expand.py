@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metier.disclose import fill, mentions, messages, offer, read, slash
 from metier.disclose.fill import safe_line
+from metier.disclose.meant import bundle_of, named_by, named_in, read_bundles, slug_of_card
 from metier.disclose.offer import OUT_OF_REACH
 from metier.discover import skill_files
 from metier.discover.io import disk
@@ -21,6 +22,7 @@ from metier.errors import MetierError, RefusedError, closest
 from metier.resolve.needs import elsewhere, helps_with, lacks, never_given
 from metier.standard.names import one_line, slug
 from metier.trust.boundary import shown_name
+from metier.trust.judge import judge_meant
 from metier.usage import counter
 
 if TYPE_CHECKING:
@@ -63,6 +65,19 @@ class Expansion(NamedTuple):
     fields: dict[str, JsonObject]
     reals: dict[str, Card]
     """Skills by where they really lie, once somebody asked."""
+    books: list[Bundles]
+    """The user's bundles, once somebody asked."""
+
+    def bundles(self) -> Bundles:
+        """Give the user's bundles, read once."""
+        if not self.books:
+            self.books.append(read_bundles(self.context))
+        return self.books[0]
+
+    def judge(self, is_meant: Callable[[Card], bool], *, menus: bool) -> None:
+        """Judge the skills that somebody means, and know all others as they are then."""
+        self.cards[:] = judge_meant(self.context, is_meant, menus=menus)
+        self.by_path.update((card.path, card) for card in self.cards)
 
     def lose(self, name: str, warning: str) -> None:
         """Note that something named could not be given."""
@@ -91,7 +106,7 @@ def begin_expansion(context: Context, cards: list[Card]) -> Expansion:
     """
     return Expansion(
         context=context,
-        cards=cards,
+        cards=list(cards),
         by_path={card.path: card for card in cards},
         skills=[],
         missing=[],
@@ -99,6 +114,7 @@ def begin_expansion(context: Context, cards: list[Card]) -> Expansion:
         seen=set(),
         fields={},
         reals={},
+        books=[],
     )
 
 
@@ -209,19 +225,17 @@ def load_called(
     work: Expansion, text: str, parts: list[MessagePart], endings: list[MessagePart]
 ) -> slash.Typed:
     """Load what the commands at the start of a message mean."""
-    book = _read_bundles(work.context)
+    book = work.bundles()
     menu = _menu_of(work, book)
     invocable = _invocable(work)
 
     def known(name: str) -> bool:
-        return (
-            _bundle_of(book, name) is not None or slash.look_up(menu, name, invocable) is not None
-        )
+        return bundle_of(book, name) is not None or slash.look_up(menu, name, invocable) is not None
 
     typed = slash.read_commands(text, known)
     call = SkillCall(consent=True, request=typed.request, words=slash.arguments(typed.request))
     for name in typed.commands:
-        bundle = _bundle_of(book, name)
+        bundle = bundle_of(book, name)
         if bundle is not None:
             found, ending = _load_bundle(work, bundle, call)
             parts += found
@@ -230,7 +244,7 @@ def load_called(
             parts += _load_command(work, menu, name, call)
     work.warnings.extend(book.warnings)
     if typed.doubtful:
-        near = closest(typed.doubtful[:64], _suggested(work, menu, typed.doubtful))
+        near = closest(typed.doubtful[:64], _suggested(work, typed.doubtful))
         if near:
             work.warnings.append(
                 f"'/{typed.doubtful}' names no skill and was taken as part of the request; did "
@@ -242,7 +256,7 @@ def load_called(
 def _load_command(work: Expansion, menu: Menu, name: str, call: SkillCall) -> list[MessagePart]:
     found = slash.look_up(menu, name, _invocable(work))
     if found is None:
-        near = ", ".join(f"/{one}" for one in _suggested(work, menu, name))
+        near = ", ".join(f"/{one}" for one in _suggested(work, name))
         hint = f"did you mean {near}?" if near else "there are no commands"
         work.lose(name, f"there is no command '/{name}'; {hint}")
         return []
@@ -271,15 +285,16 @@ def load_activated(
     return messages.activated(loaded, told_by) if loaded else []
 
 
-def _menu_of(work: Expansion, book: Bundles) -> Menu:
+def _menu_of(work: Expansion, book: Bundles, *, judged: bool = True) -> Menu:
     """Gather what a command can mean. A name that no agent gets means nothing else, nor does a
-    skill that could not be judged, but nobody is offered a command for it.
+    skill that was not judged, unless that does not matter yet, but nobody is offered a command for
+    it.
     """
     reserved = offer.audience_of(work.context).reserved
     skills = (
         nameable(card)._replace(rank=_HIDDEN_RANK)
         if offer.is_reserved(card, reserved)
-        or (not card.verdict and rank_of(card) <= slash.MAX_OFFERED_RANK)
+        or (judged and not card.verdict and rank_of(card) <= slash.MAX_OFFERED_RANK)
         else nameable(card)
         for card in work.cards
     )
@@ -312,8 +327,17 @@ def _invocable(work: Expansion) -> Callable[[Nameable], bool]:
     return lambda skill: slash.is_for_people(work.fields_of(work.by_path[skill.path]))
 
 
-def _suggested(work: Expansion, menu: Menu, name: str) -> list[str]:
-    """Suggest commands that a person can type. Only when the nearest are none is every skill asked:
+def _suggested(work: Expansion, name: str) -> list[str]:
+    """Suggest commands that a person can type: what is near is judged before anybody is told."""
+    book = work.bundles()
+    near = _near_commands(work, _menu_of(work, book, judged=False), name)
+    slugs = {one.rpartition(":")[2] for one in near}
+    work.judge(lambda card: slug_of_card(card) in slugs, menus=True)
+    return _near_commands(work, _menu_of(work, book), name)
+
+
+def _near_commands(work: Expansion, menu: Menu, name: str) -> list[str]:
+    """Give the commands that are near a name. Only when the nearest are none is every skill asked:
     that reads its file.
     """
     forms = [
@@ -337,7 +361,7 @@ def _suggested(work: Expansion, menu: Menu, name: str) -> list[str]:
 def commands(context: Context) -> list[SlashCommand]:
     """List every slash command, those of bundles too, by slug; what shares a slug says so."""
     work = begin_expansion(context, offer.judged_cards(context, menus=True))
-    book = _read_bundles(context)
+    book = work.bundles()
     menu = _menu_of(work, book)
     invocable = _invocable(work)
     found: list[SlashCommand] = []
@@ -376,33 +400,6 @@ def argument_hint(fields: Mapping[str, Any]) -> str:
 
 
 # --- bundles
-
-
-def _read_bundles(context: Context) -> Bundles:
-    """Read the user's bundles; a project has none, since nobody vouches for what it says."""
-    folder = f"{context.data}/{slash.BUNDLE_FOLDER}"
-    if not context.data or disk.kind_of(folder) != "folder":
-        return slash.Bundles({})
-    names = [name for name in disk.list_folder(folder).files if name.endswith(slash.BUNDLE_ENDINGS)]
-    files: list[tuple[str, bytes]] = []
-    wrong: list[str] = []
-    for name in names[: slash.MAX_BUNDLE_FILES]:
-        head = disk.read_head(f"{folder}/{name}", slash.MAX_BUNDLE_BYTES + 1)
-        if head.fault:
-            wrong.append(f"{folder}/{name}: cannot be read: {head.message}")
-        else:
-            files.append((f"{folder}/{name}", head.data))
-    found = slash.read_bundles(files)
-    if len(names) > slash.MAX_BUNDLE_FILES:
-        wrong.append(
-            f"{folder}: holds {len(names)} bundles; only the first {slash.MAX_BUNDLE_FILES} count"
-        )
-    return found._replace(warnings=(*wrong, *found.warnings))
-
-
-def _bundle_of(book: Bundles, typed: str) -> Bundle | None:
-    """Give the bundle that a command means; a qualified one never means a bundle."""
-    return None if ":" in typed else book.by_slug.get(slug(typed))
 
 
 def _load_bundle(
@@ -476,7 +473,8 @@ def expand(
     if not (begins or selections or _mentions_anything(text)):
         return Expanded(typed.request, [], [], [], typed.request, ())
     told = len(context.warnings)
-    work = begin_expansion(context, offer.judged_cards(context, menus=begins))
+    work = begin_expansion(context, context.catalogue.contents().cards)
+    work.judge(named_in(work.bundles, text, selections), menus=begins)
     parts: list[MessagePart] = []
     endings: list[MessagePart] = []
     if begins:
@@ -599,7 +597,8 @@ def preload(context: Context, names: Sequence[str]) -> Preloaded:
     is refused here.
     """
     told = len(context.warnings)
-    work = begin_expansion(context, offer.judged_cards(context))
+    work = begin_expansion(context, context.catalogue.contents().cards)
+    work.judge(named_by(names), menus=False)
     parts: list[MessagePart] = []
     for name in dict.fromkeys(names):
         card = resolve_named(work, name, "not preloaded")

@@ -151,7 +151,7 @@ def had_paths(context: Context, agent: Agent) -> frozenset[str]:
     from metier.discover.io import disk
 
     with context.as_agent(agent) as theirs:
-        own = [card for card in theirs.catalogue.contents().cards if _has_itself(card)]
+        own = [card for card in theirs.catalogue.contents().cards if has_itself(card)]
     paths = {card.path for card in own}
     places = {disk.real(path) for path in paths}
     copies: dict[str, list[Card]] = {}
@@ -168,7 +168,7 @@ def had_paths(context: Context, agent: Agent) -> frozenset[str]:
     return frozenset(found)
 
 
-def _has_itself(card: Card) -> bool:
+def has_itself(card: Card) -> bool:
     """Tell whether an agent reads a skill, of those in its own view, whatever metier thinks of
     it.
     """

@@ -158,6 +158,12 @@ def is_for_people(fields: dict[str, object]) -> bool:
     return isinstance(value, str) and value.strip().lower() in {"", "true", "yes", "on"}
 
 
+def unnumbered(of: str) -> str:
+    """Give a slug without the number that tells it from another, if it has one."""
+    numbered = _NUMBERED.match(of)
+    return numbered[1] if numbered else of
+
+
 def commands_of(menu: Menu, of: str, invocable: Callable[[Nameable], bool]) -> list[MenuCommand]:
     """Give the commands of all skills that share one slug, the plain form first."""
     group = [

@@ -6,6 +6,7 @@ Whoever has no plugins pays one look for a folder, and nothing of the mirror is 
 
 from __future__ import annotations
 
+from metier.disclose import offer
 from metier.discover.io import disk
 from metier.errors import MetierError, NotFoundError
 from metier.fast import TYPE_CHECKING
@@ -13,10 +14,11 @@ from metier.standard.names import lookup_key
 from metier.trust.assess import assess_skill, full_decision_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from metier.context import Context
     from metier.disclose.prompt import Disclosure
+    from metier.discover.agents import Agent
     from metier.model import Card, Choice, Problem, Root, Why
     from metier.plugins.mirror_store import MirroredPlace
     from metier.plugins.model import Binding, VersionedSkill
@@ -64,6 +66,7 @@ def _explain_copies(context: Context, name: str) -> Why:
         disk.real,
         context.settings.on_collision == "refuse",
         strongest=context.names_strongest,
+        title=agent.title if agent is not None else "",
         by="" if agent is None or agent.asked else f", by {agent.read_in}",
         depths={
             seen.root.location: seen.root.limits.depth
@@ -80,12 +83,26 @@ def _explain_copies(context: Context, name: str) -> Why:
         for seen in context.catalogue.glance().seen
         if seen.root.scope == "package"
     }
+    own = {card.path for card in found.cards if offer.has_itself(card)} if agent else set()
     return answer._replace(
         candidates=tuple(
-            _with_package(_with_decision(context, choice, answer.chosen), shipped)
+            _with_package(
+                _with_reader(agent, _with_decision(context, choice, answer.chosen), own), shipped
+            )
             for choice in answer.candidates
         )
     )
+
+
+def _with_reader(agent: Agent | None, choice: Choice, own: Collection[str]) -> Choice:
+    """Add that the asking agent reads a copy by itself, though metier does not hand it out."""
+    if agent is None or choice.state not in _DECIDED or choice.path not in own:
+        return choice
+    told = (
+        f"metier doesn't hand it out, but {agent.title} reads {choice.root} by itself and still "
+        f"sees it. To stop that, move its folder away, or if metier installed it: metier remove"
+    )
+    return choice._replace(reasons=(*choice.reasons, told))
 
 
 def _with_package(choice: Choice, shipped: Mapping[str, str]) -> Choice:

@@ -311,7 +311,7 @@ def agents_here(context: Context) -> Iterable[AgentFacts]:
             invalid=states["invalid"],
             same_name=doubled,
             left_out=sum(card.held == "agent" for card in cards),
-            cut=sum(any(map(is_cut, card.reasons)) for card in cards),
+            cut=sum(card.state == "visible" and any(map(is_cut, card.reasons)) for card in cards),
             asked=agent.asked,
             project_folder=_install_folder(context, agent, user=False),
             user_folder=_install_folder(context, agent, user=True),

@@ -89,6 +89,8 @@ class Hit(NamedTuple):
     """The heading of the passage that fits best, or nothing."""
     confusable: Texts
     """Names of other hits that answer nearly the same tasks (ZE-34)."""
+    weak: bool = False
+    """Whether it hardly fits: an absolute measure, while `score` only compares with the best hit."""
 
 
 class Confusable(NamedTuple):

@@ -213,6 +213,8 @@ class Ranked(NamedTuple):
     scored: Scored
     heading: str
     """Of the passage that fits best."""
+    weak: bool = False
+    """Whether it hardly fits, though it may be the best there is."""
 
 
 def rank(context: Context, now: CurrentIndex, asked: IndexQuery, wanted: int = 0) -> list[Ranked]:
@@ -234,11 +236,17 @@ def rank(context: Context, now: CurrentIndex, asked: IndexQuery, wanted: int = 0
             read.append((path, scored, pool.first[path].score))
     unread = [[(path, pool.first[path]) for path in tier if path not in docs] for tier in tiers]
     found = score.on_one_scale(score.joined(read, *unread))
+
+    def is_weak(path: str) -> bool:
+        features = pool.features(path, seen.get(path))
+        return not asked.unfinished and score.is_weak(features, len(task.terms), vectors=pool.means)
+
     return _best_copies(
         Ranked(
             now.cards[path],
             score.with_shares(one, pool.weights.shares(now.cards[path])),
             seen[path].heading if path in seen else "",
+            is_weak(path),
         )
         for path, one in found.items()
     )

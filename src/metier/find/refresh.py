@@ -64,6 +64,12 @@ def embedder_for(vectors: str, given: Embedder | None) -> tuple[Embedder | None,
     return (None, missing) if missing else (OnnxEmbedder(), "")
 
 
+def why_words_alone(context: Context) -> str:
+    """Say why nothing sees meaning here; nothing where something does, or where nobody wants it."""
+    vectors = context.settings.route.vectors
+    return "" if vectors == VECTORS_OFF else embedder_for(vectors, context.embedder)[1]
+
+
 NAME_CHARACTERS = 100
 DESCRIPTION_CHARACTERS = 500
 LEAD_CHARACTERS = 500

@@ -60,6 +60,17 @@ MIN_COSINE = 0.2
 MIN_COVERAGE = 0.5
 """How much of a task a skill must hold of which no telling word was seen, to be an answer: one may
 stand inside another word."""
+MAX_WEAK_TERMS = 6
+"""Words of a task up to which an answer can be called weak: of a longer one, a skill always holds
+too few."""
+WEAK_LIMITS = (
+    {"vector": 0.42, "named": 0.05, "coverage": 0.15},
+    {"vector": 0.25, "named": 0.35, "coverage": 0.65},
+)
+WEAK_BY_WORDS = ({"named": 0.05, "coverage": 0.35},)
+"""A skill is weak where all that speaks for it stays below one of these rows, with vectors and
+without: hardly a word of the task is in it, or its meaning is far away. Unlike a score, these don't
+depend on what else was found."""
 UNREAD_GAP = 1e-6
 """By how much what was not read stays behind what was: more than the last digits of two sums can
 differ."""
@@ -232,6 +243,16 @@ def is_empty(found: Mapping[str, float]) -> bool:
     """
     words = any(found[name] > 0 for name in ("name", "tags", "trigger", "share", "named"))
     return not words and found["coverage"] < MIN_COVERAGE and found["vector"] < MIN_COSINE
+
+
+def is_weak(found: Mapping[str, float], terms: int, *, vectors: bool) -> bool:
+    """Tell of the features of a skill whether it hardly fits, though it may be the best there is."""
+    if terms > MAX_WEAK_TERMS or found.get("trigger", 0.0) > 0:
+        return False
+    return any(
+        all(found.get(name, 0.0) < limit for name, limit in limits.items())
+        for limits in (WEAK_LIMITS if vectors else WEAK_BY_WORDS)
+    )
 
 
 # --- what the user wants to count

@@ -208,6 +208,7 @@ def find(context: Context, task: str, request: SearchRequest, *, wait: bool = Fa
             readiness=one.card.readiness,
             passage=one.heading,
             confusable=near[one.card.path],
+            weak=one.weak,
         )
         for one in found
     ]

@@ -148,6 +148,13 @@ def no_skill(namespace: str, name: str, version: str = "") -> NotFoundError:
     )
 
 
+def nobody(message: str) -> RefusedError:
+    """Say that it is not known who asks, and that somebody known might do this."""
+    return RefusedError(
+        message, code="hub-forbidden", hint="log in with your token: metier login URL"
+    )
+
+
 def forbidden(message: str) -> RefusedError:
     """Say that somebody is known, and may not do this."""
     return RefusedError(message, code="hub-forbidden", hint="ask an admin of the hub for the role")

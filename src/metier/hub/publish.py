@@ -219,6 +219,8 @@ def _upload_row(connection: Transaction, caller: Caller, ident: str) -> Row:
 
 def _check_may_upload(caller: Caller) -> None:
     if not any(grant.role in authorize.ALLOWED["publish"] for grant in caller.grants):
+        if not caller.ident:
+            raise authorize.nobody("only somebody who is logged in publishes on this hub")
         raise authorize.forbidden("you may not publish anywhere on this hub")
 
 

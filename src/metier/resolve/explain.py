@@ -26,7 +26,8 @@ def explain(
     follow or read.
     """
     found = lookup.matches(query, cards, asking.cwd, asking.real)
-    names = {card.name for card in found} or {query}
+    renamed = () if found else _renamed(query, cards, elsewhere, asking)
+    names = {card.name for card in found or renamed} or {query}
     same_name = [card for card in cards if card.name in names]
     seen = {asking.real(card.path) for card in same_name}
     others = [card for card in elsewhere if card.name in names]
@@ -50,6 +51,10 @@ def explain(
     sole = len(rivals) == 1 or (asking.strongest and not asking.refuse)
     winner = rivals[0] if rivals and sole else None
     choices = [_choice(card, winner, rivals, asking.name) for card in same_name]
+    choices = [
+        one._replace(reasons=(*_names_told(card, query, renamed, asking), *one.reasons))
+        for one, card in zip(choices, same_name, strict=True)
+    ]
     choices += [_choice_of(card, "hidden", (_unseen(card, asking),)) for card in outside]
     choices += [
         Choice(
@@ -68,6 +73,25 @@ def explain(
     return Why(shown, winner.path if winner else None, tuple(choices))
 
 
+def _renamed(
+    query: str, cards: Sequence[Card], elsewhere: Sequence[Card], asking: Asking
+) -> Sequence[Card]:
+    """Give what the asker has under another name than the one that was asked for."""
+    meant = lookup.matches(query, elsewhere, asking.cwd, asking.real)
+    return lookup.same_places(cards, meant, asking.real)
+
+
+def _names_told(card: Card, query: str, renamed: Sequence[Card], asking: Asking) -> Texts:
+    """Say what a copy is called, where that is not what was asked for."""
+    folder = card.path.rpartition("/")[2]
+    if card in renamed:
+        after = ", after its folder" if card.name == folder else ""
+        return (f"{asking.title or asking.name} calls it {card.name}{after}",)
+    if query == folder and lookup_key(card.name) != lookup_key(query):
+        return (f"{query} is its folder; its name is {card.name}",)
+    return ()
+
+
 _STILL_MEANT = {"offer": "not offered here", "unready": "hidden because it is not ready"}
 """What holds a skill back and lets whoever names it have it."""
 
@@ -83,6 +107,8 @@ class Asking(NamedTuple):
     """Whether a name with several copies means none of them."""
     strongest: bool = False
     """Whether a name means the strongest copy though all are offered."""
+    title: str = ""
+    """What people call the asker."""
     by: str = ""
     """What is said where nobody asked the agent itself."""
     depths: Mapping[str, int] | None = None

@@ -55,7 +55,24 @@ def matches(query: str, cards: Sequence[Card], cwd: str, real: Canonical) -> lis
     if colon and _NAMESPACE.fullmatch(first):
         return _by_path(f"{first}/{name}", cards, cwd, real)  # HE-15: a category, not a plugin
     file = f"/{query.removesuffix('.md')}.md"
-    return [card for card in cards if card.kind == "flat-md" and card.path.endswith(file)]
+    flat = [card for card in cards if card.kind == "flat-md" and card.path.endswith(file)]
+    return flat or [card for card in cards if is_folder_of(query, card)]
+
+
+def is_folder_of(query: str, card: Card) -> bool:
+    """Tell whether a query is the name of the folder that a skill lies in."""
+    return card.kind == "skill-md" and card.path.rpartition("/")[2] == query
+
+
+def same_places(cards: Sequence[Card], others: Sequence[Card], real: Canonical) -> list[Card]:
+    """Give those of the cards that lie where the others lie, whatever each side calls them."""
+    if not others:
+        return []
+    places = {real(card.path) for card in others}
+    ends = {place.rpartition("/")[2] for place in (*places, *(card.path for card in others))}
+    return [
+        card for card in cards if card.path.rpartition("/")[2] in ends and real(card.path) in places
+    ]
 
 
 def is_copy_named(query: str, card: Card) -> bool:
@@ -83,6 +100,7 @@ def choose(
         raise not_found(query, cards)
     live = sorted(found, key=_usefulness)
     plain = found[0].name == query or lookup_key(found[0].name) == lookup_key(query)
+    plain = plain or is_folder_of(query, found[0])
     # A copy that nobody trusts makes no name ambiguous either.
     rivals = (
         [card for card in found if card.state not in _OUT]

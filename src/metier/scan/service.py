@@ -52,6 +52,7 @@ def scan(
             context.warn(f"{problem.path}: {problem.code} {problem.message}")
     asked = context.open_judge() if judge else None
     try:
+        scanner.foresee(paths)
         found = [
             terms.apply(one, scanner.rescan) for path in paths for one in scanner.scan_below(path)
         ]
@@ -120,6 +121,9 @@ class LibraryScanner:
         self.started = context.ports.clock_ns()
         self.count = 0
         self.total = 0
+        self.whole = 0
+        """How many skills all folders hold that were counted beforehand."""
+        self.foreseen: dict[str, tuple[list[ScanTarget], list[Problem], list[str]]] = {}
         """How many trees there are, once that is known."""
         self.texts = cache.SharedTexts()
         self.watched: list[str] = []
@@ -152,10 +156,7 @@ class LibraryScanner:
         place = disk.absolute(path, context.cwd, context.home)
         kind = disk.kind_of(place)
         if kind is None:
-            raise NotFoundError(
-                f"there is nothing at {path}",
-                hint="give a skill's folder, a file, or a folder that holds skills",
-            )
+            raise NotFoundError(f"there is nothing at {path}", hint=self._hint_about(path))
         if kind == disk.FILE and place.rpartition("/")[2].lower() != "skill.md":
             return [self.tree(target_of(place))]
         if kind == disk.FILE:
@@ -174,6 +175,30 @@ class LibraryScanner:
             raise UsageError(f"{path} is neither a file nor a folder", hint="give a skill's folder")
         return self.known(place) or self.scan_found(place)
 
+    def _hint_about(self, path: str) -> str:
+        """Say what to give instead of what isn't there; of a skill's name, where that skill lies."""
+        plain = "give a skill's folder, a file, or a folder that holds skills"
+        if "/" in path:
+            return plain
+        try:
+            card = self.context.catalogue.resolve(path)
+        except MetierError:
+            return plain
+        return f"for the skill of that name: metier trust show {path}, or metier scan {card.path}"
+
+    def foresee(self, paths: Sequence[str]) -> None:
+        """Count what several folders hold before the first is judged, so that one total is told."""
+        if len(paths) < 2:
+            return
+        for path in paths:
+            place = disk.absolute(path, self.context.cwd, self.context.home)
+            if disk.kind_of(place) != disk.FOLDER or self.known(place):
+                continue
+            found = self.foreseen[place] = self.find_targets(place, len(place.rstrip("/")) + 1)
+            self.whole += len(found[0])
+        self.whole += self.count
+        self.count = 0
+
     def known(self, place: str) -> list[PlainVerdict]:
         """Give what an earlier scan of the same place found, when no stat has changed since."""
         if not self.remembers:
@@ -188,8 +213,9 @@ class LibraryScanner:
     def scan_found(self, place: str) -> list[PlainVerdict]:
         """Look for skills in a folder, and judge each."""
         start = len(place.rstrip("/")) + 1
-        targets, problems, self.watched = self.find_targets(place, start)
-        self.total = self.count + len(targets)
+        found = self.foreseen.pop(place, None) or self.find_targets(place, start)
+        targets, problems, self.watched = found
+        self.total = max(self.whole, self.count + len(targets))
         judged = self.scan_targets(targets or [target_of(place)], start)
         lost = [_unreadable(problem) for problem in problems]
         if (

@@ -295,6 +295,14 @@ def diagnose(
     )
 
 
+def in_words(counts: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Give how many skills break each rule, and the rule in words."""
+    return [
+        (f"{count:,}", f"{RULES[code].summary} ({code})" if code in RULES else code)
+        for code, count in counts.items()
+    ]
+
+
 _NOWHERE: Mapping[str, tuple[int, int]] = {}
 
 

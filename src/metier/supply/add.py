@@ -260,7 +260,7 @@ def _request(context: Context, said: str, ref: str) -> Request:
     must be there once (HE-41).
     """
     try:
-        return request_for(context, said, ref)
+        return fetch.typed_request(context, said, ref)
     except UsageError as error:
         if error.code != "unknown-source" or not source_name.is_plain_name(said) or ":" in said:
             raise

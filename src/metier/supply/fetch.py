@@ -93,6 +93,12 @@ def request_for(context: Context, said: str, ref: str = "") -> Request:
     return found
 
 
+def typed_request(context: Context, said: str, ref: str = "") -> Request:
+    """Take apart what somebody typed just now, who may have meant a path that isn't there."""
+    source_name.refuse_missing_path(said, context.cwd, disk.kind_of)
+    return request_for(context, said, ref)
+
+
 def fetcher_for(context: Context, request: Request) -> Fetcher:
     """Give who opens sources of this kind. One that a policy does not allow is not asked at all:
     neither for its skills, nor for its tags, nor for what is new.

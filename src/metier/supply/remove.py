@@ -87,7 +87,14 @@ def _not_removable(
     it.
     """
     meant = did_you_mean(name, [pin.name for pin in kept.lock.pins])
-    hint = f"{meant}metier removes only what it installed; add --user for your own skills"
+    hint = meant or "see what is here: metier list --all"
+    for card in context.catalogue.contents().cards:
+        if card.name == name and not meant:
+            hint = (
+                f"metier didn't install it, so it removes nothing: it is {card.path}. Delete that "
+                f"yourself, or hide it: metier disable {name}"
+            )
+            break
     for other in places.places(context, None):
         if other.lock != place.lock and places.read(other).lock.named(name) is not None:
             hint = f"it is installed for {other.scope}: add --{other.scope}"

@@ -94,8 +94,8 @@ def tap(context: Context, said: str, *, listed: bool) -> list[Tap]:
     """Add a tap, or take it out, in the user's configuration."""
     config = context.own_config()
     said = said.strip()
-    if listed:
-        said = _absolute_source(context, said)
+    known = context.settings.supply.taps
+    said = _absolute_source(context, said) if listed else _listed_tap(known, said)
     if listed or said in context.settings.supply.taps:
         write_tap(config, said, listed=listed)
     elif said in context.settings.supply.default_taps:
@@ -109,6 +109,11 @@ def tap(context: Context, said: str, *, listed: bool) -> list[Tap]:
         context.read_settings()
     context.catalogue.reload()
     return taps(context)
+
+
+def _listed_tap(taps: Sequence[str], said: str) -> str:
+    """Give a tap as the configuration spells it, where somebody writes it as they added it."""
+    return next((one for one in taps if one == f"{HUB_AT}{said.rstrip('/')}"), said)
 
 
 def _absolute_source(context: Context, said: str) -> str:

@@ -15,7 +15,7 @@ from metier.model import KEY_BYTES, NO_KEY, Digest, Judged, Verdict
 from metier.scan.known_rules import ruleset_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from metier.context import Context
     from metier.model import Card, Entry, Key, Root, Said, State, Texts
@@ -58,6 +58,18 @@ def judge_listed(
     found = context.catalogue.contents()
     context.judged.last_look = found, now, menus
     return found.cards
+
+
+def judge_meant(
+    context: Context, is_meant: Callable[[Card], bool], *, menus: bool = False
+) -> list[Card]:
+    """Give all cards, after those that somebody means were judged as they are now. The others may
+    not have been: nobody is to be told of them.
+    """
+    meant = list(filter(is_meant, stale_listed(context, menus=menus) or ()))
+    if meant:
+        judge_in_batches(context, meant)
+    return context.catalogue.contents().cards
 
 
 def stale_listed(

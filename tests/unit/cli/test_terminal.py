@@ -202,12 +202,12 @@ def test_who_waits_without_a_terminal_is_told_once(capsys: pytest.CaptureFixture
     quick, slow = output.Announcer(), output.Announcer()
     slow.begun -= output.METER_DELAY_SECONDS
 
-    quick("scanned", 1, 300)
-    slow("scanned", 1, 3)
+    quick("skills judged", 1, 300)
+    slow("skills judged", 1, 3)
     for count in range(1, 4):
-        slow("scanned", count, 300)
+        slow("skills judged", count, 300)
 
-    assert ("", "scanning 300 skills; the next time is quicker\n") == capsys.readouterr()
+    assert ("", "scanning 300 skills, once; the next time is quicker\n") == capsys.readouterr()
 
 
 def test_letters_that_are_counted_quickly_take_the_cells_that_the_library_says() -> None:

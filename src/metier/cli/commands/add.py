@@ -48,6 +48,9 @@ def run(values: Values) -> int:
             if values.json or not isinstance(candidates, list) or not candidates:
                 raise
             if not _may_tick(values, error, candidates):
+                if error.code == "not-found":  # a name that was mistyped
+                    say(_choice(candidates, values.word))
+                    raise
                 say(f"{clean(error.message)}\n\n{_choice(candidates, values.word)}")
                 return 1
             skills = _tick_skills(candidates)

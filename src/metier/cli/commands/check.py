@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from metier.cli.argv import CommandRow, Option, Values
 from metier.cli.main import library, opened, paths_or_all
-from metier.cli.output import answer, counted, diagnostic_lines, style, tally
+from metier.cli.output import answer, columns, counted, diagnostic_lines, style, tally
 from metier.fast import TYPE_CHECKING
+from metier.standard.rules import in_words
 
 if TYPE_CHECKING:
     from metier.model import Checked
+
+
+MAX_CODES_ON_A_LINE = 3
+"""How many rules are named by their codes alone; of more, each gets a line in words."""
 
 
 def run(values: Values) -> int:
@@ -23,9 +30,11 @@ def _text(checked: list[Checked]) -> str:
     found = "".join(diagnostic_lines(one.path, one.diagnostics) for one in checked)
     failed = sum(not one.ok for one in checked)
     verdict = style(f"{failed:,} failed", "red") if failed else style("all passed", "green")
-    codes = tally(note.code for one in checked for note in one.diagnostics)
-    noted = f" ({codes})" if codes else ""
-    return f"{found}{counted(len(checked), 'skill')} checked, {verdict}{noted}\n"
+    codes = Counter(note.code for one in checked for note in one.diagnostics)
+    several = len(codes) > MAX_CODES_ON_A_LINE
+    noted = f" ({tally(codes.elements())})" if codes and not several else ""
+    listed = columns(in_words(dict(sorted(codes.items())))) if several else ""
+    return f"{found}{counted(len(checked), 'skill')} checked, {verdict}{noted}\n{listed}"
 
 
 def run_new(values: Values) -> None:

@@ -20,6 +20,7 @@ from metier.cli.output import (
     table,
 )
 from metier.doctor.advice import advise, needs_linux, sandbox_works
+from metier.standard.rules import in_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,7 +160,9 @@ def _skills(report: DoctorReport) -> str:
         )
         if counts
     ]
-    rows += [("rules broken", counts_text(skills.codes) or "none")]
+    broken = in_words(skills.codes)
+    rows += [("rules broken", "" if broken else "none")]
+    rows += [(f"  {count}", told) for count, told in broken]
     faults = (diagnostic_lines(fault.skill, [fault.diagnostic], "  ") for fault in skills.faults)
     return _section("Skills", rows) + "".join(faults)
 

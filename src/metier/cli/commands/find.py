@@ -60,8 +60,9 @@ def run(values: Values) -> int:
     what.
     """
     from metier.find.rank import MAX_HITS
+    from metier.find.refresh import why_words_alone
 
-    task = _task(values.word) if values.words else ""
+    task = _task(" ".join(values.words)) if values.words else ""
     limit = values.number("limit", MAX_HITS) or DEFAULT_HITS
     _check(task, values)
     if values.flag("pick"):
@@ -82,6 +83,10 @@ def run(values: Values) -> int:
             return _find(m, task, limit, values)
         elif done is not None:
             answer(values, done, _indexed_text)
+            missing = why_words_alone(m.context)
+            if missing and not values.json:
+                flush()
+                note(f"semantic search: off, {missing}")
     return 0
 
 
@@ -166,8 +171,24 @@ def _find(m: Library, task: str, limit: int, values: Values) -> int:
         answer(values, hits, _table, document)
     else:
         _say_nothing_fits(m, known.skills)
+    weak = all(hit.weak for hit in hits)
+    if hits and weak and not values.json:
+        flush()
+        note("nothing fits well; these are the nearest")
+    if hits and "ask" not in states and not values.json:
+        _say_unsearched(m)
     _prepare(m, values, vectors=known.vectors)
-    return 0 if hits else 1
+    return 1 if weak else 0
+
+
+def _say_unsearched(m: Library) -> None:
+    """Say that skills of the project were not searched, because it isn't trusted yet."""
+    from metier.cli.consent import TRUST_HINT, waiting_for_trust
+
+    waiting = waiting_for_trust(m)
+    if waiting:
+        note(f"not searched: {waiting}")
+        note(TRUST_HINT)
 
 
 def _say_nothing_fits(m: Library, skills: int) -> None:
@@ -297,7 +318,7 @@ def _confusable_text(found: Confusion) -> str:
 ROWS = (
     CommandRow(
         "find",
-        operands="[TASK]",
+        operands="[TASK...]",
         options=(
             Option("--limit", "how many to show (10)", "N"),
             Option("--scope", "only this scope", "S", choices=SCOPES),
@@ -330,7 +351,9 @@ ROWS = (
         "or hidden skill is never suggested.\n"
         "Nobody waits for vectors. While many are missing, words alone rank, and a process in the "
         "background makes them; METIER_BACKGROUND=off, the setting route.background and CI "
-        "switch that off.",
+        "switch that off.\n"
+        "SCORE compares with the best hit, which has 1.00, and says nothing about how well that one "
+        "fits. Where none fits well, a line says so and the exit code is 1.",
         paged=True,
         run=run,
     ),

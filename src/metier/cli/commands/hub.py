@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from metier.cli.argv import CommandRow, Option, Values, cannot
 from metier.cli.commands import hub_people
 from metier.cli.main import opened
-from metier.cli.output import answer, clean, note, write
+from metier.cli.output import answer, clean, counted, note, write
 from metier.errors import UsageError, closest
 from metier.fast import TYPE_CHECKING
 
@@ -55,7 +55,6 @@ def run(values: Values) -> int | None:
 
 
 def _serve(values: Values, _word: str) -> None:
-    from metier.hub.serve import serve
     from metier.mcp.http_access import is_loopback, parse_address
 
     host, port = parse_address(values.text("listen") or DEFAULT_LISTEN, "--listen")
@@ -66,6 +65,8 @@ def _serve(values: Values, _word: str) -> None:
         sys.stdout.flush()  # whoever started this waits for the line
 
     with open_hub(values) as hub:
+        from metier.hub.serve import serve
+
         if not local and hub.provider is None and not _has_accounts(hub):
             note(
                 "warning: nobody can log in yet. Make a token first: "
@@ -331,7 +332,9 @@ def _backup(values: Values, word: str) -> None:
     answer(
         values,
         {"file": word, "archives": count},
-        lambda _doc: f"wrote {clean(word)} ({count} archives, and the hub's key: keep it secret)\n",
+        lambda _doc: (
+            f"wrote {clean(word)} ({counted(count, 'archive')}, and the hub's key: keep it secret)\n"
+        ),
     )
 
 
@@ -344,7 +347,7 @@ def _restore(values: Values, word: str) -> None:
     answer(
         values,
         {"file": word, "archives": count},
-        lambda _doc: f"restored {clean(word)} ({count} archives)\n",
+        lambda _doc: f"restored {clean(word)} ({counted(count, 'archive')})\n",
     )
 
 
@@ -486,14 +489,14 @@ ROWS = (
         ),
         examples={
             "metier hub serve": "a hub for this machine, with nothing to set up",
-            "metier hub serve --listen 0.0.0.0:8700 --database postgresql://hub@db/hub --objects s3://skills": "for a team",
+            "metier hub serve --listen 0.0.0.0:8700 --database URL --objects URL": "for a team, on PostgreSQL and S3",
             "metier hub token add --role publisher --name ci --namespace web": "prints the token once",
             "metier hub grant add group:devs --role publisher --namespace web": "for a group of your provider",
             "metier hub webhook add https://ci.example.org/hook --namespace web": "prints the secret once",
             "metier hub queue": "what waits for a reviewer",
             "metier hub backup hub.tar": "everything, the key included, in one file",
             "metier hub mirror --from https://hub.example.org --select web --to ./mirror": "for a network that cannot reach it",
-            "metier hub restore hub.tar --database postgresql://hub@db/hub --objects s3://skills": "move to PostgreSQL",
+            "metier hub restore hub.tar --database URL --objects URL": "move to another database",
         },
         detail="Without --database and --objects, everything lies below METIER_HOME. As long as there "
         "is no token, whoever is on this machine may do everything, and nobody else anything.",

@@ -54,16 +54,29 @@ def _agents_text(found: Sequence[AgentFacts]) -> str:
             f"{one.skills:,}",
             f"{one.left_out:,}",
             f"{one.cut:,}",
-            f"asked: {one.asked}" if one.asked else "read in documents",
+            f"{one.asked} answered" if one.asked else "documents",
             one.found_by,
         )
         for one in found
     ]
-    heads = ("AGENT", "SEES", "LEAVES OUT", "CUT", "RULES", "FOUND BY")
+    heads = ("AGENT", "SEES", "LEAVES OUT", "SHORTENED", "RULES FROM", "FOUND BY")
     if not rows:
         return "No agent that metier knows has left a trace here.\n\nnext: metier doctor --agents\n"
-    listed = table(rows, heads, spare=("CUT", "RULES"))
-    return f"{listed}\nnext: metier list --agent NAME, or all of them: metier list --agent all\n"
+    listed = table(rows, heads, spare=("SHORTENED", "RULES FROM"))
+    cut = any(one.cut for one in found)
+    return f"{listed}\n{SHORTENED_LEGEND if cut else ''}next: metier list --agent NAME, or all of them: metier list --agent all\n"
+
+
+SHORTENED_LEGEND = (
+    "SHORTENED: descriptions that the agent cuts or drops, because its list of skills is full. It "
+    "still sees those skills by name.\n\n"
+)
+AGENTS_DETAIL = (
+    "SEES: skills that the agent finds. LEAVES OUT: files that it reads and doesn't take. "
+    "SHORTENED: descriptions that it cuts or drops, because its list of skills is full. "
+    "RULES FROM: the version of the agent that was asked "
+    "how it behaves, or its documents.\n"
+)
 
 
 # --- the way to a skill
@@ -203,7 +216,8 @@ def _offers_text(outcome: Outcome, source: str) -> str:
         reasons = clean("; ".join(one.reasons))
         out.append(f"refused {bold(one.name)}: {reasons}\n{finding_lines(one.findings, 1)}")
     out.append(f"\n{counted(len(rows), 'skill')} to install, {len(outcome.refused):,} refused\n")
-    out.append(f"next: metier add {clean(source)} --skill NAME\n" if rows else "")
+    choice = "" if len(rows) == 1 else " --skill NAME"
+    out.append(f"next: metier add {clean(source)}{choice}\n" if rows else "")
     return "".join(out)
 
 
@@ -211,7 +225,8 @@ ROWS = (
     CommandRow(
         "agents",
         examples={"metier agents": "who is here, and how many skills each sees"},
-        detail="metier doctor --agents lists every agent that metier knows, with its folders.",
+        detail=AGENTS_DETAIL
+        + "metier doctor --agents lists every agent that metier knows, with its folders.",
         paged=True,
         run=run_agents,
     ),

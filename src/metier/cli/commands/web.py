@@ -12,7 +12,7 @@ from metier.cli.main import opened
 from metier.cli.output import note, write
 from metier.errors import UsageError
 
-NEEDED = ("starlette", "uvicorn", "jinja2")
+NEEDED = ("starlette", "uvicorn", "jinja2", "markdown_it", "pygments")
 MAX_PORT = 65_535
 
 

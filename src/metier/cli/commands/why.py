@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from metier.run.observe.kept import KeptObservation
 
 
+HELD_STATES = frozenset({"ask", "quarantined", "blocked"})
+"""What metier decided about a skill, and no agent did."""
+
+
 def run(values: Values) -> None:
     """Explain a name."""
     with library(values) as m:
@@ -79,13 +83,24 @@ def _text(answer: Why, agent: Agent | None) -> str:
     meaning = (
         f"{name} means {style(clean(answer.chosen), 'green')} for {asker}"
         if answer.chosen
-        else f"{asker} can't use a skill named {name}"
+        else _unmeant(answer, asker, agent)
     )
     note = ""
     if agent:
         told = f"as {agent.asked} answered" if agent.asked else f"by {agent.read_in}"
         note = f"{asker}, {told}{': ' + agent.note if agent.note else ''}\n"
     return f"{meaning}\n{note}" + "".join(map(_candidate, answer.candidates))
+
+
+def _unmeant(answer: Why, asker: str, agent: Agent | None) -> str:
+    """Say that a name means nothing. What was decided here binds metier; an agent may still read
+    what lies in its own folders.
+    """
+    name = bold(answer.name)
+    held = [one for one in answer.candidates if one.state in HELD_STATES]
+    if agent and held:
+        return f"metier doesn't give {asker} a skill named {name}"
+    return f"{asker} can't use a skill named {name}"
 
 
 def _candidate(choice: Choice) -> str:

@@ -321,7 +321,7 @@ def _observe_source(
     from metier.supply.model import Refusal
     from metier.supply.sources import pick
 
-    request = fetch.request_for(context, source, "")
+    request = fetch.typed_request(context, source)
     with fetch.open_quarantine(context) as desk, fetch.SourcePool(context) as pool:
         opened = pool.open(request)
         chosen = pick.choose(opened.pickings, options.skills, not options.skills, request.path)

@@ -257,7 +257,7 @@ def _named(skills: Sequence[SourceSkill], name: str) -> SourceSkill:
     near = near_names(name[:MAX_NAME_CHARS], [skill.name[:MAX_NAME_CHARS] for skill in skills])
     raise NotFoundError(
         f"there is no skill '{printable(name)}'",
-        hint=f"did you mean {', '.join(near)}?" if near else "",
+        hint=f"did you mean {', '.join(near)}?" if near else "choose one that the source has",
     ).with_details(candidates=_listed(skills))
 
 

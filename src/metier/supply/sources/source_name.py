@@ -12,7 +12,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from metier.errors import AmbiguousError, UsageError
+from metier.errors import AmbiguousError, NotFoundError, UsageError
 from metier.supply.model import Request
 from metier.supply.sources.addresses import Address, address_of, check_path, check_ref, check_text
 from metier.supply.sources.hub_names import HUB_AT, check_hub_ref, is_hub, parse_hub
@@ -141,6 +141,21 @@ def _parsed(text: str, machine: _Machine, taps: Sequence[str]) -> Request:
     if "://" in text or text.startswith("git+"):
         return _addressed(text, machine)
     return _local(text, machine) or _scp(text) or _shorthand(text) or _unknown(text)
+
+
+def refuse_missing_path(said: str, cwd: str, kind_of: KindOf) -> None:
+    """Refuse what reads like OWNER/REPO where OWNER is a folder here: a path was meant, and nobody
+    is asked for a repository instead.
+    """
+    place = said.strip().partition("#")[0]
+    first = place.partition("/")[0]
+    if "/" not in place or first in {"", ".", "..", "~"} or _shorthand(place) is None:
+        return
+    if kind_of(f"{cwd}/{first}") == "folder" and kind_of(f"{cwd}/{place}") is None:
+        raise NotFoundError(
+            f"there is nothing at {place}",
+            hint=f"{first} is a folder here. If you mean the repository: github:{place}",
+        )
 
 
 def is_plain_name(said: str) -> bool:
