@@ -130,6 +130,18 @@ def test_the_demo_is_a_project_of_its_own(home: Home, demo: Path) -> None:
     assert (demo / ".git").is_dir()
 
 
+def test_a_machine_without_git_gets_the_same_files_and_a_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    tour.keep_demo(str(tmp_path / "demo"), tour.find_examples(str(Path(metier.__file__).parent)))
+
+    assert (tmp_path / "demo/.git").is_dir()
+    assert (tmp_path / "demo/team-skills/skills/release-post/SKILL.md").is_file()
+    assert not (tmp_path / "demo/team-skills/.git").exists()
+
+
 @pytest.mark.parametrize("full", ["file", "folder"])
 def test_a_folder_that_holds_something_is_left_alone(full: str, home: Home, tmp_path: Path) -> None:
     place = tmp_path / "place"

@@ -64,7 +64,7 @@ MAX_WEAK_TERMS = 6
 """Words of a task up to which an answer can be called weak: of a longer one, a skill always holds
 too few."""
 WEAK_LIMITS = (
-    {"vector": 0.42, "named": 0.05, "coverage": 0.15},
+    {"vector": 0.3, "named": 0.05, "coverage": 0.15},
     {"vector": 0.25, "named": 0.35, "coverage": 0.65},
 )
 WEAK_BY_WORDS = ({"named": 0.05, "coverage": 0.35},)
