@@ -47,6 +47,13 @@ def test_the_users_shared_folders_are_read(
     assert ["of-claude", "shared"] == names(home, project, agent)
 
 
+def test_cursor_reads_the_folders_of_codex_too(home: Home, project: Path, skill: Writer) -> None:
+    skill("home/.codex/skills/of-codex")
+    skill("project/.codex/skills/of-the-project")
+
+    assert ["of-codex", "of-the-project"] == names(home, project, "cursor")
+
+
 def test_gemini_reads_the_working_folder_and_none_above_it(
     home: Home, project: Path, skill: Writer
 ) -> None:
@@ -212,6 +219,32 @@ def test_what_an_agent_has_switched_off_is_off_and_the_file_is_named(
     assert (["off", "on"], ["on"]) == (before, names(home, project, agent))
     assert str(target) in reasons(home, project, agent, "off")
     assert text == target.read_text()
+
+
+@pytest.mark.parametrize("variable", ["HERMES_PLATFORM", "HERMES_SESSION_PLATFORM"])
+def test_hermes_lists_what_is_on_for_the_platform_that_a_variable_names(
+    home: Home, project: Path, skill: Writer, variable: str
+) -> None:
+    skill("home/.hermes/skills/loud")
+    skill("home/.hermes/skills/quiet")
+    config = home.path / ".hermes/config.yaml"
+    config.write_text("skills:\n  platform_disabled:\n    telegram: [loud]\n")
+    before = names(home, project, "hermes")
+    home.env[variable] = "telegram"
+
+    assert (["loud", "quiet"], ["quiet"]) == (before, names(home, project, "hermes"))
+    assert str(config) in reasons(home, project, "hermes", "loud")
+
+
+@pytest.mark.parametrize(("said", "seen"), [("true", ["mine", "shipped"]), ("false", ["mine"])])
+def test_what_codex_ships_is_listed_unless_its_configuration_turns_it_off(
+    home: Home, project: Path, skill: Writer, said: str, seen: list[str]
+) -> None:
+    skill("home/.codex/skills/.system/shipped")
+    skill("home/.agents/skills/mine")
+    (home.path / ".codex/config.toml").write_text(f"[skills.bundled]\nenabled = {said}\n")
+
+    assert seen == names(home, project, "codex")
 
 
 @pytest.mark.parametrize(
