@@ -315,7 +315,8 @@ def _with_places(names: list[str], home: Path, cwd: Path) -> Said:
     ]
     seen: Counter[str] = Counter()
     found: Said = []
-    for name in names:
+    for said in names:
+        name = _folder_of(said, roots)
         plugin, colon, plain = name.rpartition(":")
         places = [str(root / name) for root in roots if (root / name / "SKILL.md").exists()]
         if colon:
@@ -325,6 +326,14 @@ def _with_places(names: list[str], home: Path, cwd: Path) -> Said:
             found.append((name, places[seen[name]]))
         seen[name] += 1
     return found
+
+
+def _folder_of(said: str, roots: list[Path]) -> str:
+    """Take off what newer versions add after the folder's name: "folder (its own name)"."""
+    name = said
+    while name and not any((root / name / "SKILL.md").exists() for root in roots):
+        name = name.rpartition(" (")[0]
+    return name or said.partition(" (")[0]
 
 
 # --- by a function of its own
