@@ -442,7 +442,7 @@ class LiveCatalogue:
         return ResolvePolicy(
             settings,
             world,
-            keep_duplicates=agent is not None and agent.duplicates == "keep",
+            keep_duplicates=agent is not None and agent.duplicates in {"keep", "all"},
             asker=agent.title if agent else "metier",
             undefined=agent is not None and agent.duplicates == "undefined",
             unordered=agent is not None and agent.duplicates == "unordered",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from metier.model import Scope, Texts
 
     Reach = Literal["ancestors", "upwards", "everywhere", "workspace", "folder", "root", "base"]
-    Duplicates = Literal["shadow", "unordered", "keep", "undefined"]
+    Duplicates = Literal["shadow", "unordered", "keep", "all", "undefined"]
 
 # Reach: a project's folders are looked for in every folder from its root to the working folder
 # (`ancestors`; with `upwards` in every folder above where there is no project, with `everywhere` in
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 # folder).
 # Duplicates: of two skills with one name the stronger hides the other (`shadow`; with `unordered`,
 # which of two in one folder is the stronger is chance), both are seen and the name is ambiguous
-# (`keep`), or the agent itself does not always choose the same (`undefined`).
+# (`keep`) or means the stronger (`all`), or the agent itself does not always choose the same
+# (`undefined`).
 
 _FOLLOWED: tuple[Scope, ...] = ("project", "user", "admin", "plugin", "external")
 
