@@ -1,11 +1,13 @@
 """Ask real agents which skills they see, ask metier the same, and show where the two differ.
 
-    python bench/agents.py [--only codex,gemini-cli] [--least 0.98] [--record] [--json FILE]
+    python bench/agents.py [--only codex,gemini-cli] [--least 0.98] [--cache DIR] [--recorded]
+                           [--record] [--json FILE]
 
-Each agent is installed from npm or PyPI into `bench/.agents` (npm's install scripts are not run)
-and asked without a model and without a network, on three machines that are made for it: one with
-every oddity that we could think of (`tests/fakes/oddities.py`), asked from a repository's root, from
-a folder inside it and from outside any; one on which the agents are configured; and one that
+Each agent is installed from npm or PyPI into `bench/.agents`, or where `--cache` says (npm's install
+scripts are not run): the newest version, or with `--recorded` the one that the facts name. It is
+asked without a model and without a network, on three machines that are made for it: one with every
+oddity that we could think of (`tests/fakes/oddities.py`), asked from a repository's root, from a
+folder inside it and from outside any; one on which the agents are configured; and one that
 somebody else wrote, as untidy as a user's (`tests/fakes/messy_machine.py`). `--record` writes what
 they said, with their versions, to `tests/conformance/agents`, where the tests hold metier to it
 without the agents. The exit code is 1 when an agent and metier agree on less than `--least`.
@@ -57,11 +59,17 @@ def ask_metier(agent: str, base: Path, cwd: Path, scratch: Path) -> list[Listed]
         return oddities.listed_by(library, base)
 
 
-def ask_agent(agent: AskedAgent, base: Path, cwd: Path) -> list[Listed]:
+def ask_agent(agent: AskedAgent, tools: Path, base: Path, cwd: Path) -> list[Listed]:
     """Give what an agent itself lists of what lies on the machine, without what it brings along."""
-    said = agent.ask(TOOLS, base / oddities.HOME, cwd)
+    said = agent.ask(tools, base / oddities.HOME, cwd)
     placed = ((name, real_place(base, path) if path else "") for name, path in said)
     return [Listed(name, path) for name, path in placed if not path.startswith("/")]
+
+
+def recorded_version(agent: AskedAgent) -> str:
+    """Read which version of an agent the facts are about."""
+    with (FACTS / f"{agent.id}.tsv").open(encoding="utf-8") as facts:
+        return facts.readline().removeprefix(f"# {agent.id} ").partition(":")[0]
 
 
 def record(agent: AskedAgent, version: str, views: dict[str, Sequence[Listed]]) -> None:
@@ -75,18 +83,17 @@ def record(agent: AskedAgent, version: str, views: dict[str, Sequence[Listed]]) 
 
 
 def compare(
-    agent: AskedAgent, machines: Iterable[tuple[Path, dict[str, str]]], *, keep: bool
+    agent: AskedAgent, tools: Path, machines: Iterable[tuple[Path, dict[str, str]]], *, keep: bool
 ) -> dict[str, float]:
     """Ask an agent and metier from every place, print the differences, and give the agreements."""
-    agents_ask.install(TOOLS, agent)
-    version = agent.version(TOOLS)
+    version = agent.version(tools)
     print(f"\n{agent.id} {version} ({agent.how})", flush=True)
     views: dict[str, Sequence[Listed]] = {}
     shares: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as scratch:
         for base, places in machines:
             for view, place in places.items():
-                theirs = views[view] = ask_agent(agent, base, base / place)
+                theirs = views[view] = ask_agent(agent, tools, base, base / place)
                 ours = ask_metier(agent.id, base, base / place, Path(scratch) / view)
                 share, missing, extra = agreement(theirs, ours)
                 shares[view] = round(share, 4)
@@ -107,9 +114,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", default="", help="ids of agents, with commas between them")
     parser.add_argument("--least", type=float, default=0.98)
+    parser.add_argument(
+        "--cache", type=Path, default=TOOLS, help="where the agents are kept (bench/.agents)"
+    )
+    parser.add_argument(
+        "--recorded", action="store_true", help="ask the versions that the facts name"
+    )
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
+    tools = options.cache.resolve()
     wanted = set(filter(None, options.only.split(",")))
     found: dict[str, object] = {}
     short = False
@@ -123,7 +137,9 @@ def main() -> int:
                 machine.make(place)
             oddities.take_out(base, agent.without)
             try:
-                shares = compare(agent, machines, keep=options.record)
+                version = recorded_version(agent) if options.recorded else ""
+                agents_ask.install(tools, agent, version)
+                shares = compare(agent, tools, machines, keep=options.record)
             except NotAskedError as error:
                 print(f"  not asked: {error}")
                 found[agent.id] = str(error)

@@ -58,25 +58,46 @@ class AskedAgent(NamedTuple):
         return str(json.loads(manifest.read_text(encoding="utf-8"))["version"])
 
 
-def install(tools: Path, agent: AskedAgent) -> None:
-    """Install an agent where it is not yet."""
+def install(tools: Path, agent: AskedAgent, version: str = "") -> None:
+    """Install an agent where it is not yet: a version, or the newest."""
     tools.mkdir(parents=True, exist_ok=True)
     try:
         if agent.python:
-            place = tools / agent.package
-            if not (place / "installed").exists():
-                python = shutil.which("python3.13") or shutil.which("python3.12") or "python3"
-                run_agent([python, "-m", "venv", str(place)], tools, Path.home(), INSTALL_SECONDS)
-                pip = [_python(tools, agent.package), "-m", "pip", "install", "-q", agent.package]
-                run_agent(pip, tools, Path.home(), INSTALL_SECONDS)
-                (place / "installed").touch()
-        elif not (tools / "npm" / "node_modules" / agent.package).exists():
-            words = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]
-            packages = filter(None, (agent.package, agent.program))
-            words += [str(tools / "npm"), *packages]
-            run_agent(words, tools, Path.home(), INSTALL_SECONDS)
+            _install_from_pypi(tools, agent.package, f"=={version}" if version else "")
+        else:
+            packages = [agent.package, *filter(None, (agent.program,))]
+            _install_from_npm(tools, packages, version or "latest")
     except (OSError, subprocess.SubprocessError) as error:
         raise NotAskedError(f"{agent.package} cannot be installed: {error}") from error
+    if version not in ("", agent.version(tools)):
+        raise NotAskedError(f"{agent.package} {agent.version(tools)} is installed, not {version}")
+
+
+def _install_from_pypi(tools: Path, package: str, version: str) -> None:
+    place = tools / package
+    if not (place / "installed").exists():
+        run_agent([_newest_python(), "-m", "venv", str(place)], tools, Path.home(), INSTALL_SECONDS)
+        pip = [_python(tools, package), "-m", "pip", "install", "-q", package + version]
+        run_agent(pip, tools, Path.home(), INSTALL_SECONDS)
+        (place / "installed").touch()
+
+
+def _newest_python() -> str:
+    """Name the newest Python that starts: a version manager also links those that are not chosen."""
+    for name in ("python3.13", "python3.12"):
+        if (
+            shutil.which(name)
+            and not subprocess.run([name, "-V"], capture_output=True, check=False).returncode
+        ):
+            return name
+    return "python3"
+
+
+def _install_from_npm(tools: Path, packages: list[str], version: str) -> None:
+    if not (tools / "npm" / "node_modules" / packages[0]).exists():
+        words = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]
+        words += [str(tools / "npm"), *(f"{package}@{version}" for package in packages)]
+        run_agent(words, tools, Path.home(), INSTALL_SECONDS)
 
 
 def _python(tools: Path, package: str) -> str:
@@ -294,7 +315,8 @@ def _with_places(names: list[str], home: Path, cwd: Path) -> Said:
     ]
     seen: Counter[str] = Counter()
     found: Said = []
-    for name in names:
+    for said in names:
+        name = _folder_of(said, roots)
         plugin, colon, plain = name.rpartition(":")
         places = [str(root / name) for root in roots if (root / name / "SKILL.md").exists()]
         if colon:
@@ -304,6 +326,14 @@ def _with_places(names: list[str], home: Path, cwd: Path) -> Said:
             found.append((name, places[seen[name]]))
         seen[name] += 1
     return found
+
+
+def _folder_of(said: str, roots: list[Path]) -> str:
+    """Take off what newer versions add after the folder's name: "folder (its own name)"."""
+    name = said
+    while name and not any((root / name / "SKILL.md").exists() for root in roots):
+        name = name.rpartition(" (")[0]
+    return name or said.partition(" (")[0]
 
 
 # --- by a function of its own

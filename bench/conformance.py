@@ -41,6 +41,8 @@ NODE_VERSION = "22.23.3"
 WANTED_NODE = (22, 19)
 INSTALL_SECONDS = 900
 RUN_SECONDS = 300
+CONNECT_SECONDS = 120
+"""Inspector's own patience is 15 seconds, which a busy machine needs to start metier."""
 GOODBYE_SECONDS = 20
 SOURCE = Path(__file__).resolve().parent.parent / "src"
 EXTENSION = "sep-2640-"
@@ -438,6 +440,7 @@ def run_inspector(kit: Kit, wire: str, target: list[str], env: dict[str, str]) -
     for era in ERAS:
         for method, options, holds in ASKED:
             argv = [kit.node, kit.inspector, "--cli", "--protocol-era", era, "--format", "json"]
+            argv += ["--connect-timeout", str(CONNECT_SECONDS * 1_000)]
             done = _finish(
                 [*argv, "--quiet", "--method", method, *options, *target],
                 env={**env, "PATH": f"{Path(kit.node).parent}:{env['PATH']}"},

@@ -47,6 +47,13 @@ def test_the_users_shared_folders_are_read(
     assert ["of-claude", "shared"] == names(home, project, agent)
 
 
+def test_cursor_reads_the_folders_of_codex_too(home: Home, project: Path, skill: Writer) -> None:
+    skill("home/.codex/skills/of-codex")
+    skill("project/.codex/skills/of-the-project")
+
+    assert ["of-codex", "of-the-project"] == names(home, project, "cursor")
+
+
 def test_gemini_reads_the_working_folder_and_none_above_it(
     home: Home, project: Path, skill: Writer
 ) -> None:
@@ -57,13 +64,33 @@ def test_gemini_reads_the_working_folder_and_none_above_it(
     assert ["above"] == names(home, project, "gemini-cli")
 
 
-def test_claude_code_calls_a_skill_by_its_folder_and_offers_every_copy(
+def test_claude_code_calls_a_skill_by_its_folder_and_offers_the_persons_then_the_nearest(
     home: Home, project: Path, skill: Writer
 ) -> None:
     skill("home/.claude/skills/one", name="other")
-    skill("project/.claude/skills/one")
+    for folder in ("project", "project/sub"):
+        skill(f"{folder}/.claude/skills/one")
+        skill(f"{folder}/.claude/skills/two")
 
-    assert ["one", "one"] == names(home, project, "claude-code")
+    listed = run(home.env, "list", "--agent", "claude-code", "--json", cwd=project / "sub")
+
+    found = {card["name"]: card["path"] for card in listed.json["skills"]}
+    assert 2 == len(listed.json["skills"])
+    assert str(home.path / ".claude/skills/one") in found["one"]
+    assert str(project / "sub/.claude/skills/two") in found["two"]
+
+
+@pytest.mark.parametrize("said", ["true", "Yes", "on", "1", "'yes'"])
+def test_claude_code_takes_any_yes_for_one(
+    home: Home, project: Path, skill: Writer, said: str
+) -> None:
+    head = (
+        "---\nname: {}\ndescription: Does one thing.\ndisable-model-invocation: {}\n---\n\nBody.\n"
+    )
+    skill("home/.claude/skills/closed", text=head.format("closed", said))
+    skill("home/.claude/skills/open", text=head.format("open", "y"))
+
+    assert ["open"] == names(home, project, "claude-code")
 
 
 def test_claude_code_loads_dot_folders_linked_files_and_files_without_frontmatter(
@@ -212,6 +239,32 @@ def test_what_an_agent_has_switched_off_is_off_and_the_file_is_named(
     assert (["off", "on"], ["on"]) == (before, names(home, project, agent))
     assert str(target) in reasons(home, project, agent, "off")
     assert text == target.read_text()
+
+
+@pytest.mark.parametrize("variable", ["HERMES_PLATFORM", "HERMES_SESSION_PLATFORM"])
+def test_hermes_lists_what_is_on_for_the_platform_that_a_variable_names(
+    home: Home, project: Path, skill: Writer, variable: str
+) -> None:
+    skill("home/.hermes/skills/loud")
+    skill("home/.hermes/skills/quiet")
+    config = home.path / ".hermes/config.yaml"
+    config.write_text("skills:\n  platform_disabled:\n    telegram: [loud]\n")
+    before = names(home, project, "hermes")
+    home.env[variable] = "telegram"
+
+    assert (["loud", "quiet"], ["quiet"]) == (before, names(home, project, "hermes"))
+    assert str(config) in reasons(home, project, "hermes", "loud")
+
+
+@pytest.mark.parametrize(("said", "seen"), [("true", ["mine", "shipped"]), ("false", ["mine"])])
+def test_what_codex_ships_is_listed_unless_its_configuration_turns_it_off(
+    home: Home, project: Path, skill: Writer, said: str, seen: list[str]
+) -> None:
+    skill("home/.codex/skills/.system/shipped")
+    skill("home/.agents/skills/mine")
+    (home.path / ".codex/config.toml").write_text(f"[skills.bundled]\nenabled = {said}\n")
+
+    assert seen == names(home, project, "codex")
 
 
 @pytest.mark.parametrize(
@@ -484,7 +537,7 @@ def test_why_says_whether_the_agent_was_asked(home: Home, project: Path, skill: 
     read = run(home.env, "why", "one", "--agent", "rovo-dev", cwd=project).out
     table = run(home.env, "why", "one", "--agent", "windsurf", cwd=project).out
 
-    assert "Claude Code, as 2.1.197 answered" in asked
+    assert "Claude Code, as 2.1.327 answered" in asked
     assert "Rovo Dev, by its documentation, November 2026" in read
     assert "Windsurf, by the tables of agents in skills 1.5.18 (npm) and GitHub CLI" in table
     assert "documentation" not in table

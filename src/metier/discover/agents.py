@@ -215,7 +215,7 @@ _CLAUDE_LOADS = Loading(
     named_by_folder=True,
     first_line=100,
     undescribed="Skill",
-    closing=(("disable-model-invocation", ("true",)), ("paths", ())),
+    closing=(("disable-model-invocation", ("true", "yes", "on", "1")), ("paths", ())),
     watched=(b"\ndisable-model-invocation", b"\npaths"),
 )
 _GEMINI_LOADS = Loading(
@@ -435,11 +435,11 @@ AGENTS: tuple[Agent, ...] = (
     _row("universal", "Universal convention", f".agents .agent ~/.agents {_CONFIG}/agents ~/.agent", "agents",
          "openskills --universal writes to .agent", reach="ancestors"),
     _row("claude-code", "Claude Code", f"/etc/claude-code/.claude {_CLAUDE} .claude", "claude",
-         "a skill is called by its folder; every copy of a name is offered, and the name means an "
-         "enterprise's before a person's before a project's; .agents is not read",
+         "a skill is called by its folder; of a name an enterprise's beats a person's, which beats a "
+         "project's, where the nearest folder wins; .agents is not read",
          reach="upwards")._replace(
              plugins=(f"{_CLAUDE}/plugins/cache",), markets=(f"{_CLAUDE}/plugins/marketplaces",),
-             duplicates="all", limits=Limits(depth=1), plugin_depth=3, loading=_CLAUDE_LOADS, asked="2.1.197",
+             limits=Limits(depth=1), plugin_depth=3, loading=_CLAUDE_LOADS, asked="2.1.327",
              budget=ListingBudget(8_000, "SLASH_COMMAND_TOOL_CHAR_BUDGET", 4_250, 1_536, context=800_000, by_use=True),
              config=tuple(ConfigFile(path, "json", _CLAUDE_KEYS, here_only=True) for path in (
                  f"{_CLAUDE}/settings.json", ".claude/settings.json", ".claude/settings.local.json",
