@@ -632,7 +632,7 @@ def test_plugins_and_what_waits_about_them_are_counted(home: Home, project: Path
 
     assert ((0, 0, 0, 0, ()), (1, 0, 0, 1, ())) == (bare.mirroring, found.mirroring)
     assert "Plugins" not in doctor.text(bare)
-    assert "what plugins changed waits for you, 1 in all: metier review list" in doctor.text(found)
+    assert "1 plugin update waits for review: metier review list" in doctor.text(found)
 
 
 def test_what_is_noted_about_plugins_and_cannot_be_read_is_said(home: Home, project: Path) -> None:

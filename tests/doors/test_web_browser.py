@@ -239,6 +239,19 @@ def test_a_reason_names_your_own_folder_as_people_do(page: Page, made: WebHome) 
 
     expect(shadowed).to_contain_text("shadowed by ~/.agents/skills/ink: ~/.agents/skills comes")
     assert str(made.home) not in page.locator("main").inner_text()
+    show(page, "Audit")
+    assert str(made.home) not in page.locator("main").inner_text()
+
+
+def test_every_page_of_a_skill_says_one_state_and_one_verdict(page: Page, made: WebHome) -> None:
+    show(page, "Skills")
+    page.get_by_role("link", name="half-done", exact=True).click()
+
+    summary = page.locator(".summary .badge").all_inner_texts()
+    trust = page.get_by_role("region", name="Trust").locator("dl .badge").all_inner_texts()
+    assert ["hidden", "safe"] == trust
+    assert trust == summary[:2]
+    assert str(made.home) not in page.get_by_role("region", name="Why").inner_text()
 
 
 def test_words_are_not_broken_to_fit_a_column(page: Page) -> None:
@@ -257,6 +270,7 @@ def test_a_page_that_is_not_there_says_so(tab: WatchedTab) -> None:
 
     assert answer is not None
     assert 404 == answer.status
+    expect(tab.page.get_by_role("heading", level=1)).to_have_text("Not found")
     expect(tab.page.get_by_role("alert")).to_contain_text("there is no such page")
     assert [] == tab.check()
     assert all("404" in one for one in tab.tried)

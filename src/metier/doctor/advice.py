@@ -77,7 +77,7 @@ def advise(report: DoctorReport) -> list[Advice]:
             plugins.waiting,
             Advice(
                 "review",
-                f"what plugins changed waits for you, {plugins.waiting:,} in all",
+                f"{plugins.waiting:,} plugin update{' waits' if plugins.waiting == 1 else 's wait'} for review",
                 "metier review list",
             ),
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,6 +35,9 @@ EVENTS_LOOKED_AT = 500
 """Events among which is filtered at first; whoever wants to looks further back."""
 MAX_EVENTS_LOOKED_AT = 512_000
 AUDIT_FILTERS = ("event", "outcome", "source")
+NOTHING: tuple[object, ...] = ("", None, [], {})
+"""Details that say nothing."""
+COMMIT = re.compile(r"[0-9a-f]{40}")
 STATE_WORDS = {"synced": "enabled", "update_pending": "update waits"}
 """How people are told what a plugin's status means; the others are said as they are."""
 SKILL_STATE_WORDS = {
@@ -371,10 +375,23 @@ def _choices(records: Iterable[AuditRecord], key: str, chosen: str) -> list[str]
 def details_of(record: AuditRecord) -> list[tuple[str, str]]:
     """Give the details of an event as words."""
     return [
-        (key, ", ".join(map(str, value)) if isinstance(value, list) else str(value))
+        (key.replace("_", " "), words_of(value))
         for key, value in record["details"].items()
-        if value not in ("", None, [], {})
+        if value not in NOTHING
     ]
+
+
+def words_of(value: object) -> str:
+    """Give a detail as a person would write it, with a commit cut to what tells it apart."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(words_of, value))
+    if isinstance(value, dict):
+        kept = ((key, one) for key, one in value.items() if one not in NOTHING)
+        return ", ".join(f"{key.replace('_', ' ')} {words_of(one)}" for key, one in kept)
+    text = str(value)
+    return text[:12] if COMMIT.fullmatch(text) else text
 
 
 async def show_audit(request: Request) -> Response:

@@ -44,6 +44,7 @@ MENU = (
     ("Audit", "/audit"),
     ("Doctor", "/doctor"),
 )
+HTTP_NOT_FOUND = 404
 STATUS: tuple[tuple[type[MetierError], int], ...] = (
     (UsageError, 400),
     (NotFoundError, 404),
@@ -156,7 +157,8 @@ def refuse(request: Request, error: MetierError) -> Response:
         return JSONResponse(problem, status, media_type="application/problem+json")
     if request.scope.get("visit") is None:
         return HTMLResponse(templates().get_template("stranger.html").render(error=error), status)
-    return page(request, "problem.html", status, error=error, title="This was not done")
+    title = "Not found" if status == HTTP_NOT_FOUND else "This was not done"
+    return page(request, "problem.html", status, error=error, title=title)
 
 
 def skill_url(site: Site, card: Card | str) -> str:

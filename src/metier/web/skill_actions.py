@@ -246,7 +246,7 @@ def look_at_diff(m: Library, card: Card, old: str, new: str) -> str:
     if kept.mirrored:
         return m.compare(kept.name, old, other, user=kept.user)
     if old == WORKING_COPY:
-        raise UsageError("what lies there now is the newer one", hint="choose it on the right")
+        raise UsageError("the current files are the newer side", hint="choose them on the right")
     return m.diff(kept.name, against=old, to=other, user=kept.user)
 
 
@@ -264,7 +264,7 @@ async def show_diff(request: Request) -> Response:
         title=plain(f"Changes in {card.name}"),
         card=card,
         old=old,
-        new="what lies there now" if new == WORKING_COPY else new,
+        new="the current files" if new == WORKING_COPY else new,
         lines=lines,
         left_out=max(0, text.count("\n") + 1 - len(lines)),
         is_same=not text.strip(),

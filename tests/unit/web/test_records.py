@@ -177,6 +177,22 @@ def test_details_are_said_in_words() -> None:
     assert [("rules", "A, B"), ("score", "3")] == details_of(record)
 
 
+def test_details_within_details_are_said_in_words_too() -> None:
+    record = {
+        "details": {
+            "commit": "73ebe6b390a0eeeb56a6c9373b48941f483fb321",
+            "forced": False,
+            "policy": {"files": [], "memory_bytes": 64, "sandboxed": True, "reads": ["/a", "/b"]},
+        }
+    }
+
+    assert [
+        ("commit", "73ebe6b390a0"),
+        ("forced", "no"),
+        ("policy", "memory bytes 64, sandboxed yes, reads /a, /b"),
+    ] == details_of(record)
+
+
 # --- the doctor
 
 

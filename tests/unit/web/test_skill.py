@@ -8,11 +8,13 @@ import struct
 import threading
 import time
 import zlib
+from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import pytest
 from unit.web.asgi import Browser, elements_of, forms_of
+from unit.web.pages import PageReader
 
 import metier
 from metier.disclose.inspect import InspectedFile
@@ -151,6 +153,21 @@ def test_copies_of_one_name_are_drawn_and_listed(home: Home, browser: Browser) -
     assert "2 copies have this name." in answer.text
     assert 2 == answer.text.count('<g class="copy')
     assert "shadowed" in answer.text
+
+
+def test_uses_are_drawn_by_day_beside_a_table_that_says_the_same(home: Home) -> None:
+    write(home, "plain/SKILL.md", PLAIN)
+    with PageReader(metier.open(env=home.env, cwd=home.path)) as pages:
+        pages.library.load("plain")
+        where = re.findall(r'class="skill" href="([^"]+)"', pages.read("/skills"))[0]
+        pages.read(where)
+        while pages.site.facts["uses"].value is None:
+            time.sleep(0.01)
+        text = pages.read(where)
+
+    (day,) = re.findall(r'<tr><th scope="row">(\d{4}-\d\d-\d\d)</th><td class="num">1</td>', text)
+    assert 30 == len(re.findall(r"<rect[^>]*>", text.partition('<svg class="days"')[2]))
+    assert abs(datetime.now(UTC).date() - date.fromisoformat(day)) <= timedelta(days=1)
 
 
 def test_needs_are_named_and_no_value_is(home: Home) -> None:
