@@ -7,8 +7,8 @@ import sys
 from contextlib import suppress
 from importlib.util import find_spec
 
+from metier.cli import hub_people
 from metier.cli.argv import CommandRow, Option, Values, cannot
-from metier.cli.commands import hub_people
 from metier.cli.main import opened
 from metier.cli.output import answer, clean, counted, note, write
 from metier.errors import UsageError, closest
