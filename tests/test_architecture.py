@@ -40,6 +40,7 @@ LATER_PARTS = {
     "supply": 3,
     "observe": 34,
     "hub": 76,
+    "first contact": 3,
 }
 """What was built onto the house later, each with how many modules it and what it asked for may have (ADRs 44 to 50)."""
 MAX_MODULE_LINES, MAX_FUNCTION_LINES, MAX_PIPELINE_LINES = 650, 64, 200
