@@ -231,7 +231,7 @@ WRONG: dict[str, tuple[int, str, str]] = {
     "add": (2, "metier add needs SOURCE", "metier add --help"),
     "add nowhere/": (2, "'nowhere/' is not a source", "owner/repo"),
     "remove": (2, "metier remove needs NAME...", "metier remove --help"),
-    "remove pdf --yes": (1, "'pdf' is not in ", "--user"),
+    "remove pdf --yes": (1, "'pdf' is not in ", "metier disable pdf"),
     "update pfd --yes": (1, "pfd", ""),
     "diff pdf": (1, "'pdf' is not in the lock", "metier adopt"),
     "merge pdf --ours --theirs": (2, "--ours and --theirs contradict each other", "leave one"),

@@ -193,8 +193,8 @@ def test_an_agent_is_found_by_its_folder_and_says_what_it_sees(
     agents = agents_of(report(home, project))
 
     claude = agents["claude-code"]
-    assert (3, 0, 0) == (claude["skills"], claude["shadowed"], claude["invalid"])
-    assert (2, 0, 0) == (claude["same_name"], claude["left_out"], claude["cut"])
+    assert (2, 1, 0) == (claude["skills"], claude["shadowed"], claude["invalid"])
+    assert (0, 0, 0) == (claude["same_name"], claude["left_out"], claude["cut"])
     assert ".claude" in claude["found_by"]
     assert "qwen-code" not in agents
 

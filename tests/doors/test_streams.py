@@ -228,7 +228,13 @@ def test_a_meter_never_takes_a_second_line(
 
 
 @pytest.mark.parametrize(
-    "words", [["prompt"], ["find", "one thing"], ["expand", "/one now"], ["expand", "--commands"]]
+    ("words", "skills"),
+    [
+        (["prompt"], ["1 of 3 skills", "2 of 3 skills", "3 of 3 skills"]),
+        (["find", "one thing"], ["1 of 3 skills", "2 of 3 skills", "3 of 3 skills"]),
+        (["expand", "/one now"], ["1 of 1 skill"]),
+        (["expand", "--commands"], ["1 of 3 skills", "2 of 3 skills", "3 of 3 skills"]),
+    ],
 )
 def test_what_judges_first_says_how_far_it_has_come_and_of_how_much(
     home: Home,
@@ -236,6 +242,7 @@ def test_what_judges_first_says_how_far_it_has_come_and_of_how_much(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     words: list[str],
+    skills: list[str],
 ) -> None:
     for name in ("one", "two", "three"):
         skill(f"home/.agents/skills/{name}")
@@ -251,4 +258,4 @@ def test_what_judges_first_says_how_far_it_has_come_and_of_how_much(
     output.METERS.clear()
 
     judged = [line.partition("] ")[2].partition(",")[0] for line in told if "scanning" in line]
-    assert [f"{count} of 3 skills" for count in (1, 2, 3)] == judged[:3]
+    assert skills == judged[: len(skills)]

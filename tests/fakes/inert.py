@@ -155,6 +155,7 @@ ATTRIBUTES = frozenset(
         "data-ours",
         "data-theirs",
         "data-zoom",
+        "data-what",
     ]
 )
 ADDRESSES = frozenset({"href", "src", "action", "hx-get", "data-stream"})

@@ -42,9 +42,10 @@ class ServedHub:
         return add_token(self.hub, LOCAL, name=name, role=role, namespace=namespace).token
 
     def forge(self, sql: str, *values: object) -> None:
-        """Change the hub's database, as whoever has broken into it could."""
+        """Change the hub's database, as whoever has broken into it could; it keeps no zero byte."""
+        kept = [one.replace("\0", "") if isinstance(one, str) else one for one in values]
         with self.hub.database.write() as connection:
-            connection.run(sql, *values)
+            connection.run(sql, *kept)
 
 
 @contextmanager

@@ -288,6 +288,7 @@ def test_the_sources_are_condensed_by_name_and_content(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(own_source, "__file__", str(tmp_path / "io" / "own_source.py"))
+    monkeypatch.setattr(own_source, "folder_digest", own_source.folder_digest.__wrapped__)
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "a.py").write_text("1\n")
 

@@ -125,7 +125,9 @@ def test_no_menu_names_what_is_blocked_whatever_was_asked_before(
             near = {name for text in named for name in re.findall("/([a-z]+)[,?]", text)}
             seen.append(([one.slug for one in m.commands()], near))
 
-    assert [(["asks", "good"], {"asks", "good"})] * 3 == seen
+    nobody_judged, *judged = seen
+    assert (["asks", "good"], set()) == nobody_judged  # a name that is not there has nothing judged
+    assert [(["asks", "good"], {"asks", "good"})] * 2 == judged
 
 
 LEARNING: dict[str, Callable[[Library], object]] = {
