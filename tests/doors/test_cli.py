@@ -582,7 +582,39 @@ def test_disable_hides_enable_shows_and_the_rest_of_the_file_stays(place: Place)
     text = config.read_text()
     assert "# mine\nhide_unready = true  # keep\n" in text
     rules = tomllib.loads(text)["skills"]["config"]
-    assert [{"name": "other", "enabled": False}, {"name": "tool", "enabled": True}] == rules
+    assert [{"name": "other", "enabled": False}] == rules
+
+
+def test_enable_after_disable_leaves_the_file_as_it_was(place: Place) -> None:
+    config = place.base / "metier.toml"
+    config.write_text("# mine\nhide_unready = true\n")
+
+    place("disable", "tool")
+    shown = place("enable", "tool")
+
+    assert "# mine\nhide_unready = true\n" == config.read_text().rstrip("\n") + "\n"
+    assert (
+        "\nthe old rule is no longer in metier.toml; undo it with: metier disable tool" in shown.out
+    )
+
+
+def test_enable_by_place_undoes_a_disable_by_name_where_there_is_one_copy(place: Place) -> None:
+    place("disable", "tool")
+    place("enable", "external:tool")
+
+    assert "skills" not in (place.base / "metier.toml").read_text()
+
+
+def test_a_rule_that_shows_a_folder_which_is_gone_is_dropped_by_the_next_change(
+    place: Place,
+) -> None:
+    config = place.base / "metier.toml"
+    config.write_text("[[skills.config]]\npath = '/nowhere/pdf'\nenabled = true\n")
+
+    place("disable", "tool")
+
+    rules = tomllib.loads(config.read_text())["skills"]["config"]
+    assert [{"name": "tool", "enabled": False}] == rules
 
 
 def test_enabling_what_is_enabled_writes_nothing_and_says_so(place: Place) -> None:

@@ -12,7 +12,7 @@ from metier.fast import TYPE_CHECKING
 from metier.settings.merge import ConfigSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from metier.settings.merge import ConfigLayer, Rule
@@ -168,6 +168,28 @@ def write_rule(path: str, selector: tuple[str, str], *, enabled: bool) -> None:
         for rule in [*(rule for rule in rules if rule.get(key) != value), made]:
             fresh.append(rule)
         skills["config"] = fresh
+
+
+def remove_rules(path: str, is_meant: Callable[[Rule], bool]) -> None:
+    """Take `[[skills.config]]` rules out of the user's file, keeping everything else as it stands."""
+    from metier.settings.merge import merge
+
+    source = read_config(path, "user")
+    read = merge([source]).rules if source is not None else ()
+    going = [is_meant(rule) for rule in read]
+    if not any(going):
+        return
+    with _edited(path) as document:
+        rules = document["skills"]["config"]
+        if len(rules) != len(going):  # somebody else has just changed it
+            return
+        for at in reversed(range(len(going))):
+            if going[at]:
+                del rules[at]
+        if not rules:
+            del document["skills"]["config"]
+        if not document["skills"]:
+            del document["skills"]
 
 
 def given_settings(path: str | None) -> dict[str, Any]:

@@ -428,14 +428,17 @@ def switch(values: Values, *, enabled: bool) -> None:
         before = m.context.settings.rules
         card = (m.enable if enabled else m.disable)(values.word)
         config = m.context.config
-        changed = m.context.settings.rules != before
+        after = m.context.settings.rules
+        changed = after != before
     name = clean(card.name)
+    named = name if values.word == card.name and not card.plugin else f"{card.scope}:{name}"
+    what = "the rule is in" if set(after) - set(before) else "the old rule is no longer in"
     said = (
         f"{name} is {'enabled' if enabled else 'disabled'} already ({card.state}): "
         f"{clean(card.path)}\nnothing was written\n"
         if not changed
-        else f"{name} is now {card.state}: {clean(card.path)}\nthe rule is in {config}; undo it with: "
-        f"metier {'disable' if enabled else 'enable'} {card.scope}:{name}{clean(values.root_options())}\n"
+        else f"{name} is now {card.state}: {clean(card.path)}\n{what} {config}; undo it with: "
+        f"metier {'disable' if enabled else 'enable'} {named}{clean(values.root_options())}\n"
     )
     document = {
         "name": card.name,
