@@ -328,6 +328,31 @@ def test_a_root_that_is_missing_is_a_no_and_the_others_are_listed(place: Place) 
     assert "WK009" in text.out + text.err
 
 
+def test_where_a_root_is_missing_no_skill_is_to_be_made(place: Place) -> None:
+    env = {**place.env, "HOME": str(place.base / "nobody")}
+
+    answer = run(env, "list", "--root", str(place.base / "missing"), cwd=place.base)
+
+    assert "metier new NAME" not in answer.out
+    assert "This root does not exist" in answer.out + answer.err
+
+
+def test_a_setting_that_cannot_be_is_named_without_a_line_that_nobody_wrote(place: Place) -> None:
+    unknown = error_of(place("config", "set", "foo", "bar"))
+    wrong = error_of(place("config", "set", "supply.fast_forward", "yes"))
+
+    see = "see all settings: metier config list --all"
+    assert ("unknown key 'foo'", see) == unknown
+    assert ("'supply.fast_forward' must be true or false", see) == wrong
+
+
+def test_a_file_after_a_name_is_told_the_option_for_files(place: Place) -> None:
+    what, hint = error_of(place("show", "pdf", "nosuchfile"))
+
+    assert "unexpected 'nosuchfile'" == what
+    assert hint.startswith("a file of it is named with --file")
+
+
 # --- where to look
 
 

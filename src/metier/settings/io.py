@@ -255,7 +255,19 @@ def write_setting(path: str | None, key: str, value: str | None) -> None:
             except ValueError:  # a word without quotation marks is a text
                 table[last] = value
         text = tomlkit.dumps(document)
-        merge([ConfigSource("user", path, text, tomllib.loads(text))])
+        try:
+            merge([ConfigSource("user", path, text, tomllib.loads(text))])
+        except ConfigError as error:
+            raise _without_place(error, path, key) from None
+
+
+def _without_place(error: ConfigError, path: str, key: str) -> ConfigError:
+    """Leave out the line: it is one of a text that was never written."""
+    import re
+
+    said = re.sub(rf" at {re.escape(path)}(:\d+)?", "", error.message)
+    last = key.rpartition(".")[2]
+    return ConfigError(said.replace(f"'{last}' must", f"'{key}' must"), hint=error.hint)
 
 
 def write_tap(path: str, tap: str, *, listed: bool) -> None:

@@ -124,7 +124,8 @@ def _merge_by_hand(
         marked = [f"{path}:{line}" for path, line in found.left if line]
         if marked:
             more = f" and {len(marked) - 1:,} more" if len(marked) > 1 else ""
-            question = f"{clean(marked[0])}{more} still has a conflict marker. Edit again?"
+            have = "have" if more else "has"
+            question = f"{clean(marked[0])}{more} still {have} a conflict marker. Edit again?"
             require_yes(values, question, declined=_later(name))
     if found.left:
         return found
