@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 import pytest
 from doors.command import PATIENCE, environment, error_of, run
 from doors.upstream import DANGEROUS, text_of
+from fakes.workshop import Workshop
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from conftest import Home
+    from conftest import Home, Writer
     from doors.upstream import Project, Upstream
 
 
@@ -315,3 +316,19 @@ def test_its_help_shows_every_kind_of_source(home: Home) -> None:
             "--dry-run",
         )
     )
+
+
+def test_a_look_at_a_whole_folder_knows_from_the_start_how_many_it_scans(
+    home: Home, skill: Writer, tmp_path: Path
+) -> None:
+    for name in ("pdf", "mail", "tax"):
+        skill(f"home/source/{name}")
+    told = list[tuple[int, int]]()
+
+    with Workshop(home, tmp_path).open() as m:
+        m.context.progress = lambda what, count, total: (
+            told.append((count, total)) if what == "scanned" else None
+        )
+        m.add(str(home.path / "source"), all=True, dry_run=True)
+
+    assert {3} == {total for _count, total in told}

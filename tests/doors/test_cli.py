@@ -328,6 +328,31 @@ def test_a_root_that_is_missing_is_a_no_and_the_others_are_listed(place: Place) 
     assert "WK009" in text.out + text.err
 
 
+def test_where_a_root_is_missing_no_skill_is_to_be_made(place: Place) -> None:
+    env = {**place.env, "HOME": str(place.base / "nobody")}
+
+    answer = run(env, "list", "--root", str(place.base / "missing"), cwd=place.base)
+
+    assert "metier new NAME" not in answer.out
+    assert "This root does not exist" in answer.out + answer.err
+
+
+def test_a_setting_that_cannot_be_is_named_without_a_line_that_nobody_wrote(place: Place) -> None:
+    unknown = error_of(place("config", "set", "foo", "bar"))
+    wrong = error_of(place("config", "set", "supply.fast_forward", "yes"))
+
+    see = "see all settings: metier config list --all"
+    assert ("unknown key 'foo'", see) == unknown
+    assert ("'supply.fast_forward' must be true or false", see) == wrong
+
+
+def test_a_file_after_a_name_is_told_the_option_for_files(place: Place) -> None:
+    what, hint = error_of(place("show", "pdf", "nosuchfile"))
+
+    assert "unexpected 'nosuchfile'" == what
+    assert hint.startswith("a file of it is named with --file")
+
+
 # --- where to look
 
 
@@ -582,7 +607,39 @@ def test_disable_hides_enable_shows_and_the_rest_of_the_file_stays(place: Place)
     text = config.read_text()
     assert "# mine\nhide_unready = true  # keep\n" in text
     rules = tomllib.loads(text)["skills"]["config"]
-    assert [{"name": "other", "enabled": False}, {"name": "tool", "enabled": True}] == rules
+    assert [{"name": "other", "enabled": False}] == rules
+
+
+def test_enable_after_disable_leaves_the_file_as_it_was(place: Place) -> None:
+    config = place.base / "metier.toml"
+    config.write_text("# mine\nhide_unready = true\n")
+
+    place("disable", "tool")
+    shown = place("enable", "tool")
+
+    assert "# mine\nhide_unready = true\n" == config.read_text().rstrip("\n") + "\n"
+    assert (
+        "\nthe old rule is no longer in metier.toml; undo it with: metier disable tool" in shown.out
+    )
+
+
+def test_enable_by_place_undoes_a_disable_by_name_where_there_is_one_copy(place: Place) -> None:
+    place("disable", "tool")
+    place("enable", "external:tool")
+
+    assert "skills" not in (place.base / "metier.toml").read_text()
+
+
+def test_a_rule_that_shows_a_folder_which_is_gone_is_dropped_by_the_next_change(
+    place: Place,
+) -> None:
+    config = place.base / "metier.toml"
+    config.write_text("[[skills.config]]\npath = '/nowhere/pdf'\nenabled = true\n")
+
+    place("disable", "tool")
+
+    rules = tomllib.loads(config.read_text())["skills"]["config"]
+    assert [{"name": "tool", "enabled": False}] == rules
 
 
 def test_enabling_what_is_enabled_writes_nothing_and_says_so(place: Place) -> None:

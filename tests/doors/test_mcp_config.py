@@ -151,6 +151,10 @@ def test_a_file_that_cannot_be_read_is_left_and_the_way_out_is_named(project: Pr
 WRONG: dict[str, tuple[str, str]] = {
     "config": ("say which client", "claude-code"),
     "config --for curser": ("unknown client 'curser'", "did you mean cursor?"),
+    "config --for cluade": (
+        "unknown client 'cluade'",
+        "did you mean claude-code or claude-desktop?",
+    ),
     "config --for cursor --dry-run": ("--dry-run is for --write", ""),
     "config --for cursor --http 0 --write --yes": ("a client has to know the port", "7331"),
     "config --for cursor --http my-secret@host": ("--http needs HOST:PORT", "127.0.0.1"),

@@ -37,3 +37,25 @@ def test_where_nothing_is_installed_it_says_how_to_begin(project: Project) -> No
     answer = project("outdated")
 
     assert (0, True) == (answer.code, "metier add SOURCE" in answer.out)
+
+
+def test_a_newer_commit_that_left_the_skill_alone_is_not_called_current(
+    installed: Project, upstream: Upstream
+) -> None:
+    upstream.commit({"README.md": "New.\n"})
+
+    answer = installed("outdated")
+
+    assert answer.out.endswith("newer, with the same files\n")
+
+
+def test_why_a_source_cannot_be_had_stands_below_the_table_whole(
+    installed: Project, upstream: Upstream
+) -> None:
+    upstream.folder.rename(upstream.folder.with_name("moved"))
+
+    answer = installed("outdated")
+
+    table, _gap, why = answer.out.partition("\n\n")
+    assert table.endswith("unavailable")
+    assert why.startswith("pdf: ")

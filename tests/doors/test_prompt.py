@@ -53,9 +53,21 @@ def test_what_is_left_out_is_said_on_standard_error_alone(
 
     answer = run(home.env, "prompt", "--root", root, "--budget", "200", "--format", "markdown")
 
-    assert "left out: " in answer.err
-    assert "warning: Exceeded skills context budget." in answer.err
+    assert 1 == answer.err.count("left out")
+    assert "left out, for lack of room: " in answer.err
+    assert "warning:" not in answer.err
     assert "left out" not in answer.out
+
+
+def test_a_task_is_advised_only_where_none_was_given(home: Home, root: str, skill: Writer) -> None:
+    for number in range(60):
+        skill(f"home/skills/more-{number:02}")
+
+    plain = run(home.env, "prompt", "--root", root, "--budget", "200")
+    about = run(home.env, "prompt", "--root", root, "--budget", "200", "--task", "draw a chart")
+
+    assert "most don't fit: give a larger --budget, or say with --task" in plain.err
+    assert "most don't fit: give a larger --budget\n" in about.err
 
 
 def test_help_says_what_the_budget_covers(home: Home) -> None:

@@ -100,6 +100,17 @@ def test_publishing_again_gives_the_same_bytes_and_leaves_strangers_alone(
     assert set(before) == set(after)
 
 
+def test_a_single_file_is_left_out_of_an_index_in_plain_words(home: Home, work: Path) -> None:
+    (work / "skills" / "word_count.py").write_text(
+        '"""Counts words."""\n\n\ndef run(text: str) -> int:\n    """Count."""\n    return len(text.split())\n'
+    )
+
+    answer = run(home.env, "publish", "skills", "--well-known", "site", "--json", cwd=work)
+
+    reasons = {one["name"]: one["reasons"] for one in answer.json["refused"]}
+    assert {"word_count.py": ["it is a single file; an index holds folders"]} == reasons
+
+
 def test_a_faulty_a_dangerous_and_a_doubled_skill_are_left_out_and_named(
     home: Home, work: Path, skill: Writer
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from doors.command import run
+from doors.command import error_of, run
 from fakes.registry import shared
 
 if TYPE_CHECKING:
@@ -41,6 +41,19 @@ def test_a_skill_is_pushed_and_installed_from_there(
     assert (home.path / ".agents/skills/count/SKILL.md").read_bytes() == (
         folder / "SKILL.md"
     ).read_bytes()
+
+
+def test_a_registry_on_this_machine_is_allowed_by_the_command_that_the_hint_names(
+    home: Home, skill: Writer, tmp_path: Path
+) -> None:
+    folder = skill("mine/pdf")
+
+    answer = run(
+        home.env, "push", str(folder), "--to", "oci://127.0.0.1:5000/team/pdf", cwd=tmp_path
+    )
+
+    hint = "allow it: metier config set supply.private_hosts '[\"127.0.0.1:5000\"]'"
+    assert (1, hint) == (answer.code, error_of(answer)[1])
 
 
 def test_where_to_push_has_to_be_said(home: Home, skill: Writer, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import shutil
 import signal
 import socket
@@ -509,6 +510,18 @@ def test_a_baseline_accepts_what_is_there_and_nothing_new(place: Place) -> None:
     assert {"good": "dangerous", "bad": "safe", ODD: "caution"} == {
         one["name"]: one["level"] for one in worse.json["skills"]
     }
+
+
+def test_what_a_baseline_accepts_is_counted_and_named_with_its_place(place: Place) -> None:
+    place("scan", "--write-baseline", "known.json", "skills/bad")
+
+    answer = place("scan", "--baseline", "known.json", "skills/bad")
+
+    count = answer.out.count("  set aside: ")
+    told = f"safe, with {count} finding{'s' * (count != 1)} that you accepted\n"
+    assert answer.out.startswith(told), answer.out
+    assert "nothing harmful found" not in answer.out
+    assert re.search(r"  set aside: SKILL\.md:\d+: SC\d+ \w+", answer.out)
 
 
 def test_the_answer_of_a_scan_is_a_baseline(place: Place) -> None:

@@ -267,7 +267,8 @@ class Machine:
             home = str(self.home)
             code = main.main([word.replace("~", home, 1) for word in words.split()])
         text = "".join(screen.parts).replace("\r\n", "\n")
-        text = text.replace(str(self.folder), f"/tmp/screens-{'0' * 8}")
+        # A path may be cut at its beginning: the name of the folder alone tells.
+        text = text.replace(self.folder.name.rpartition("-")[2], "0" * 8)
         # where a line is cut, a part of the folder's name is left
         return code, re.sub(
             "screens-[0-9a-f]{1,7}…", lambda one: f"screens-{'0' * (len(one[0]) - 9)}…", text

@@ -44,7 +44,7 @@ def test_a_skill_and_what_it_needs_from_the_plan_to_the_last_removal(
     assert ["top", "mid", "low"] == [one["name"] for one in added.json["installed"]]
     assert {"found", "cycle", "missing"} == {one["state"] for one in added.json["dependencies"]}
     assert tree.out.startswith("top\n  mid\n    low\n    top (cycle)\n  nowhere (missing: ")
-    assert f"next: metier add {upstream.source} --skill nowhere\n" in tree.out
+    assert "next: metier search nowhere\n" in tree.out  # the source has no such skill
     assert ("mid", ["low", "top"], ["top"], True) == (
         document["name"],
         [one["name"] for one in document["requires"]],
@@ -53,7 +53,7 @@ def test_a_skill_and_what_it_needs_from_the_plan_to_the_last_removal(
     )
     assert "needs low, top\n" in why.out
     assert "needed by top\n" in why.out
-    assert f"metier add {upstream.source} --skill nowhere" in ready.out
+    assert "metier search nowhere" in ready.out
     written = json.loads((project.folder / "skills.cdx.json").read_text())
     assert (0, ["low", "mid", "top"]) == (
         bill.code,
@@ -88,3 +88,16 @@ def test_a_machine_without_needs_says_so(installed: Project) -> None:
     assert (0, "no skill needs another\n") == (every.code, every.out)
     assert (0, "pdf\n  needs no other skill\n") == (one.code, one.out)
     assert (1, "not-found") == (nobody.code, installed("tree", "pfd", "--json").json["code"])
+
+
+def test_what_was_left_out_of_its_source_is_got_from_there(
+    project: Project, upstream: Upstream
+) -> None:
+    upstream.commit(
+        {"skills/top/SKILL.md": needing("top", "low"), "skills/low/SKILL.md": text_of("low")}
+    )
+    project("add", upstream.url, "--skill", "top", "--no-deps", "--yes")
+
+    answer = project("tree", "top")
+
+    assert f"next: metier add {upstream.source} --skill low\n" in answer.out

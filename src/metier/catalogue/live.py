@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from metier.model import Card, Change, Limits, Problem, Scope
     from metier.ports import Machine, Shelf
     from metier.resolve.model import Facts
+    from metier.settings.merge import Rule
 
 
 def remember_text(
@@ -307,11 +308,11 @@ class LiveCatalogue:
 
     def switch(self, name: str, *, enabled: bool) -> Card:
         """Show or hide a skill, by a rule in the user's configuration; give it as it is from now on.
-        What nothing hides needs no rule to be shown.
+        A rule that says the opposite is taken out; a new one is written only where that isn't enough.
         """
         from metier.audit import log
         from metier.errors import RefusedError
-        from metier.settings.io import write_rule
+        from metier.settings.io import remove_rules, write_rule
 
         context = self._context
         card = self.resolve(name)
@@ -323,19 +324,40 @@ class LiveCatalogue:
         meant = copies if plain else [card]
         if enabled and all(one.held != "disabled" for one in meant):
             return card
-        write_rule(config, selector, enabled=enabled)
+        places = {disk.real(one.path) for one in meant}
+
+        def is_meant(rule: Rule) -> bool:
+            if rule.name:
+                mine = rule.name == card.name and (plain or len(copies) == 1)
+            else:
+                path = canonical_rule(rule, context.home).path
+                if rule.enabled and disk.kind_of(path) is None:
+                    return True  # it shows a folder that is gone
+                mine = path in places
+            return mine and rule.enabled is not enabled
+
+        remove_rules(config, is_meant)
+        paths = {one.path for one in meant}
+        after = self._judged_again(paths)
+        if any((one.held == "disabled") is enabled for one in after):
+            write_rule(config, selector, enabled=enabled)
+            after = self._judged_again(paths)
         word = "enable" if enabled else "disable"
         log.record(context, word, "done", name=card.name, path=card.path)
-        with context.lock:
-            context.read_settings()
-            self.rejudge()
-            after = next(found for found in self.contents().cards if found.path == card.path)
-        if enabled and after.held == "disabled":
+        now = next(one for one in after if one.path == card.path)
+        if enabled and now.held == "disabled":
             raise RefusedError(
-                f"'{card.name}' is still {after.reasons[0]}",
+                f"'{card.name}' is still {now.reasons[0]}",
                 hint=f"take it out there: {config}",
             )
-        return after
+        return now
+
+    def _judged_again(self, paths: set[str]) -> list[Card]:
+        """Read the settings again; give the skills at some paths as they are now."""
+        with self._context.lock:
+            self._context.read_settings()
+            self.rejudge()
+            return [one for one in self.contents().cards if one.path in paths]
 
     def _at(self, cards: list[Card]) -> dict[str, Card | None]:
         """Give the cards by path, as they were listed last; nothing where two have one path, for

@@ -239,7 +239,10 @@ def _check_operands(command: CommandRow, operands: list[str]) -> None:
         )
     if most is not None and len(operands) > most:
         what = "word: a value is never an argument" if command.private else f"'{operands[most]}'"
-        raise UsageError(f"unexpected {what}", hint=f"see: metier {command.name} --help")
+        see = f"see: metier {command.name} --help"
+        if any(option.name == "--file" for option in command.options) and not command.private:
+            see = f"a file of it is named with --file. {see}"
+        raise UsageError(f"unexpected {what}", hint=see)
 
 
 def _example_hint(command: CommandRow) -> str:

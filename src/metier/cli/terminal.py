@@ -148,11 +148,17 @@ def pad(text: str, size: int) -> str:
     return text + " " * (size - cells(text))
 
 
+MAX_SCHEME_CHARS = 16
+
+
 def cut(text: str, room: int) -> str:
-    """Cut a text to so many cells, with an ellipsis; of a path the end is kept, which tells more."""
+    """Cut a text to so many cells, with an ellipsis; of a path or an address the end is kept, which
+    tells more.
+    """
     if cells(text) <= room:
         return text
-    if text.startswith(("/", "~/", "./", "../")):
+    is_address = "://" in text[:MAX_SCHEME_CHARS] and " " not in text
+    if is_address or text.startswith(("/", "~/", "./", "../")):
         return ELLIPSIS + _taken(text, room - 1, backwards=True)
     return _taken(text, room - 1).rstrip() + ELLIPSIS
 

@@ -70,6 +70,7 @@ BRIEF_INSTRUCTIONS = """Before you use a skill, read its file completely. Relati
 """What a model is told where all of it would take too much of a budget."""
 INSTRUCTIONS_SHARE = 3
 """Instructions take no more than one part in so many of a budget that covers them too."""
+EXCEEDED = "Exceeded skills context budget."
 SHORTENED = (
     "Skill descriptions were shortened to fit the skills context budget. Every skill is still "
     "listed, but some descriptions are "
@@ -463,7 +464,7 @@ def _warnings(plan: CataloguePlan, count: int, options: PromptOptions) -> list[s
             removed = "Skill descriptions, except those that fit the task,"
         were = "skill was" if missing == 1 else "skills were"
         left_out = f"{missing} additional {were} not included in the model-visible skills list."
-        return [f"Exceeded skills context budget. {removed} were removed and {left_out}"]
+        return [f"{EXCEEDED} {removed} were removed and {left_out}"]
     if plan.tier == SHARED and -(-plan.lost // count) > MIN_CUT_CHARS_TO_WARN:
         return [SHORTENED]
     return []

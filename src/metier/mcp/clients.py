@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from metier.errors import UsageError
+from metier.errors import UsageError, closest
 from metier.standard.names import did_you_mean
 
 if TYPE_CHECKING:
@@ -163,13 +163,20 @@ def client_named(text: str) -> McpClient:
     )
     if found is None:
         known = [one.id for one in CLIENTS]
-        near = did_you_mean(key, known).strip()
+        near = did_you_mean(key, known).strip() or _of_a_maker(key, known)
         # what is near none may be a token that slipped in, and is not repeated
         raise UsageError(
             f"unknown client '{key}'" if near else "unknown client",
             hint=near or f"choose one of: {', '.join(known)}",
         )
     return found
+
+
+def _of_a_maker(key: str, known: Sequence[str]) -> str:
+    """Name the clients whose first word is near: of one maker there may be several."""
+    first = closest(key, [one.partition("-")[0] for one in known])
+    meant = [one for one in known if first and one.partition("-")[0] == first]
+    return f"did you mean {' or '.join(meant)}?" if meant else ""
 
 
 def user_file(client: McpClient, platform: str, env: Mapping[str, str], home: str | None) -> str:

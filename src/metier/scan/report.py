@@ -156,6 +156,13 @@ def _reassure(findings: Iterable[Finding]) -> str:
     return f"nothing harmful found, {weighty} thing{'' if weighty == 1 else 's'} worth a look"
 
 
+def reassure_all_the_same(accepted: int, findings: Iterable[Finding]) -> str:
+    """Say of a skill that is safe since somebody accepted what was found: how much that was."""
+    weighty = len({one.rule for one in findings if is_weighty(one)})
+    more = f", and {weighty} thing{'' if weighty == 1 else 's'} worth a look" if weighty else ""
+    return f"with {accepted} finding{'' if accepted == 1 else 's'} that you accepted{more}"
+
+
 # --- findings, counted
 
 

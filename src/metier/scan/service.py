@@ -251,9 +251,14 @@ class LibraryScanner:
         self.watched += [f"{prefix}{piece.path}" for piece in grown.pieces]
         return grown
 
+    def expect(self, more: int) -> None:
+        """Note how many trees are still to come."""
+        self.total = self.count + more
+
     def tell(self, more: int) -> None:
-        """Say how far it has come."""
-        self.context.progress("scanned", self.count + more, self.total)
+        """Say how far it has come; what comes beyond what was expected has no total."""
+        count = self.count + more
+        self.context.progress("scanned", count, self.total if count <= self.total else 0)
 
     def shared(self, judged: PlainVerdict) -> PlainVerdict:
         """Give a verdict whose texts are those of all the others, as far as they are equal."""

@@ -12,7 +12,7 @@ from metier.fast import TYPE_CHECKING
 from metier.settings.merge import ConfigSource
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from metier.settings.merge import ConfigLayer, Rule
@@ -170,6 +170,28 @@ def write_rule(path: str, selector: tuple[str, str], *, enabled: bool) -> None:
         skills["config"] = fresh
 
 
+def remove_rules(path: str, is_meant: Callable[[Rule], bool]) -> None:
+    """Take `[[skills.config]]` rules out of the user's file, keeping everything else as it stands."""
+    from metier.settings.merge import merge
+
+    source = read_config(path, "user")
+    read = merge([source]).rules if source is not None else ()
+    going = [is_meant(rule) for rule in read]
+    if not any(going):
+        return
+    with _edited(path) as document:
+        rules = document["skills"]["config"]
+        if len(rules) != len(going):  # somebody else has just changed it
+            return
+        for at in reversed(range(len(going))):
+            if going[at]:
+                del rules[at]
+        if not rules:
+            del document["skills"]["config"]
+        if not document["skills"]:
+            del document["skills"]
+
+
 def given_settings(path: str | None) -> dict[str, Any]:
     """Give what the user's file sets, by dotted keys."""
     source = read_config(path, "user") if path else None
@@ -233,7 +255,19 @@ def write_setting(path: str | None, key: str, value: str | None) -> None:
             except ValueError:  # a word without quotation marks is a text
                 table[last] = value
         text = tomlkit.dumps(document)
-        merge([ConfigSource("user", path, text, tomllib.loads(text))])
+        try:
+            merge([ConfigSource("user", path, text, tomllib.loads(text))])
+        except ConfigError as error:
+            raise _without_place(error, path, key) from None
+
+
+def _without_place(error: ConfigError, path: str, key: str) -> ConfigError:
+    """Leave out the line: it is one of a text that was never written."""
+    import re
+
+    said = re.sub(rf" at {re.escape(path)}(:\d+)?", "", error.message)
+    last = key.rpartition(".")[2]
+    return ConfigError(said.replace(f"'{last}' must", f"'{key}' must"), hint=error.hint)
 
 
 def write_tap(path: str, tap: str, *, listed: bool) -> None:

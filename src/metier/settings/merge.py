@@ -508,7 +508,8 @@ def known_keys(source: ConfigSource, values: Mapping[str, Any], known: Texts, pr
 def wrong(source: ConfigSource, key: str, what: str) -> ConfigError:
     """Make the error for a value that a key cannot have, with its place."""
     return ConfigError(
-        f"'{key}' at {place_of(source, key)} {what}", hint="see docs/reference/configuration.md"
+        f"'{key}' at {place_of(source, key)} {what}",
+        hint="see all settings: metier config list --all",
     )
 
 

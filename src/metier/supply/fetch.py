@@ -260,7 +260,7 @@ def check_allowed(context: Context, request: Request) -> None:
         return
     reasons = [policy.damage] if policy.damage else [one.told for one in ruling.because]
     raise RefusedError(
-        f"{source} can't be used: {'; '.join(reasons)}",
+        f"{source} can't be used: {'; '.join(reasons).replace(f'{source} is', 'it is')}",
         code="policy-damaged" if policy.damage else "policy",
         hint="ask whoever writes the policy"
         + ("" if policy.damage else ". See: metier policy show"),

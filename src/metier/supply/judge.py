@@ -53,7 +53,9 @@ def judge_ahead(judge: LibraryScanner, trees: Sequence[TreeToJudge]) -> None:
         {one.digest: one for one in trees if judge.known_by(one.digest, one.name) is None}.values()
     )
     targets = [ScanTarget(one.folder, one.name, one.folder) for one in unknown]
-    service.scan_apart(judge, [(one, disk.look_at_tree(one.folder)) for one in targets])
+    judge.expect(len(targets))
+    looked = [(one, disk.look_at_tree(one.folder)) for one in targets]
+    service.scan_apart(judge, looked, judge.tell)
 
 
 # --- judging and deciding

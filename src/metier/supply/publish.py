@@ -128,6 +128,9 @@ def publish(context: Context, paths: Sequence[str], folder: str) -> PublishedInd
         if name in rows:
             refused.append(Refusal(name, (f"another skill is called '{name}' as well",)))
             continue
+        if disk.kind_of(path) == "file":
+            refused.append(Refusal(name, ("it is a single file; an index holds folders",)))
+            continue
         try:
             skill = read_fit(context, path)
         except (RefusedError, IntegrityError) as error:

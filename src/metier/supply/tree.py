@@ -7,6 +7,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
+from metier.discover.io import disk
 from metier.resolve.needs import usable_names
 from metier.standard.names import lookup_key
 from metier.standard.semver import read_range, read_version, satisfies
@@ -143,10 +144,25 @@ class InstalledNeeds:
         if need.source:
             return f"metier add {shlex.quote(need.source)}"
         pin = self.pins.get(lookup_key(by.name))
-        if pin is not None and not pin.source.startswith("."):
+        if (
+            pin is not None
+            and not pin.source.startswith(".")
+            and not _lacks(pin, need.name, self.context.home)
+        ):
             source = shlex.quote(pin.source)
             return f"metier add {source} --skill {shlex.quote(need.name)}"
         return f"metier search {shlex.quote(need.name)}"
+
+
+def _lacks(pin: Pin, name: str, home: str | None) -> bool:
+    """Tell whether a skill came from a folder of this machine that has no skill of a name beside it."""
+    folder = pin.source.removeprefix("file://")
+    if folder.startswith("~/") and home:
+        folder = home + folder[1:]
+    if not folder.startswith("/") or disk.kind_of(folder) != disk.FOLDER:
+        return False
+    beside = f"{folder}/{pin.path}".rpartition("/")[0]
+    return disk.kind_of(f"{beside}/{name}") is None and disk.kind_of(f"{folder}/{name}") is None
 
 
 def tree(context: Context, name: str) -> SkillNeeds:

@@ -198,7 +198,8 @@ def _ask(
             newest = [at_newest_tag(place, pin, needs, pool.tags) for pin in pins]
             return [_status_of(one) for one in look_up(context, place, desk, newest)]
     except MetierError as error:
-        return [_status(pin, "", "unavailable", error.message) for pin in pins]
+        why = f"{error.message}; {error.hint}" if error.hint else error.message
+        return [_status(pin, "", "unavailable", why) for pin in pins]
 
 
 def _status_of(one: Upstream) -> UpstreamStatus:
@@ -206,7 +207,7 @@ def _status_of(one: Upstream) -> UpstreamStatus:
     why = one.note
     if one.refusal is not None or one.gone:
         state = "unavailable"
-        why = one.refusal.reasons[0] if one.refusal is not None else one.gone
+        why = "; ".join(one.refusal.reasons) if one.refusal is not None else one.gone
     elif one.laid is None or one.laid.digest == one.pin.base:
         state = "current"
         why = ""

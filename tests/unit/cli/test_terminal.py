@@ -221,3 +221,8 @@ def test_letters_that_are_counted_quickly_take_the_cells_that_the_library_says()
     ]
 
     assert [] == wrong
+
+
+def test_of_an_address_the_end_is_kept() -> None:
+    assert "…demo/team-skills" == cut("file:///home/anna/demo/team-skills", 17)
+    assert "see https://exam…" == cut("see https://example.org/page", 17)

@@ -169,15 +169,18 @@ def _add_token(values: Values, _word: str) -> None:
             organisation=values.text("organisation"),
             expires_at=expires,
         )
-    answer(values, made, _new_token_text)
+    answer(values, made, f"{made.token}\n")
+    if not values.json:
+        note(f"\n{_about_token(made)}")
 
 
-def _new_token_text(made: NewToken) -> str:
+def _about_token(made: NewToken) -> str:
+    """Say whose it is: to people alone, so that a file gets the token and nothing else."""
     place = made.namespace or made.organisation
     where = f" in {clean(place)}" if place else ""
     return (
-        f"{made.token}\n\nThis is {clean(made.name)}'s token ({made.role}{where}). It is shown only "
-        "now: keep it where secrets are kept.\n"
+        f"This is {clean(made.name)}'s token ({made.role}{where}). It is shown only "
+        "now: keep it where secrets are kept."
     )
 
 

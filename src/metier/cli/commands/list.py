@@ -156,7 +156,9 @@ def _text(m: Library, cards: list[Card], values: Values) -> str:
         listed = "\n".join(
             f"{_heading(title, own)}{_table(own, values)}" for title, own in groups.items()
         )
-    return (listed or NOTHING_HERE) + _remarks(m, cards)
+    wrong_root = any(one.code == "WK009" for one in m.problems())
+    nothing = NOTHING_HERE.partition("\n")[0] + "\n" if wrong_root else NOTHING_HERE
+    return (listed or nothing) + _remarks(m, cards, values.optional("scope"))
 
 
 def _by_agent(m: Library, cards: list[Card]) -> dict[str, list[Card]]:
@@ -245,13 +247,14 @@ def _edit_reasons(card: Card) -> list[str]:
 # --- what needs attention
 
 
-def _remarks(m: Library, cards: list[Card]) -> str:
+def _remarks(m: Library, cards: list[Card], scope: str | None) -> str:
     """Count what the table does not show and what needs attention, each with the command for it:
     nothing is ever silently absent.
     """
     found = m.context.catalogue.contents()
     shown = {card.path for card in cards}
-    absent = [card.state for card in found.cards if card.path not in shown]
+    those = [card for card in found.cards if scope is None or card.scope == scope]
+    absent = [card.state for card in those if card.path not in shown]
     out = [f"\n{_count_line(cards)}\n"]
     if absent:
         counts = ", ".join(f"{absent.count(state)} {state}" for state in sorted(set(absent)))
@@ -273,9 +276,9 @@ def _remarks(m: Library, cards: list[Card]) -> str:
         have = "has" if len(faulty) == 1 else "have"
         example = f"{faulty[0].diagnostics[0].code} in {clean(faulty[0].name)}"
         out.append(
-            f"{len(faulty):,} {have} problems, such as {example}: metier check{_path_of(m, faulty)}\n"
+            f"{counted(len(faulty), 'skill')} {have} problems, such as {example}: metier check{_path_of(m, faulty)}\n"
         )
-    return "".join(out) + _broken_lines(found.cards) + problem_lines(m.problems())
+    return "".join(out) + _broken_lines(those) + problem_lines(m.problems())
 
 
 def _count_line(cards: list[Card]) -> str:
@@ -298,6 +301,8 @@ def _cut_line(cards: list[Card]) -> list[str]:
     whose, _semicolon, how = next(iter(found.values())).partition("; this one is cut ")
     is_are = "description is" if len(found) == 1 else "descriptions are"
     how = "cut short" if how.startswith("short") else f"left out{how.removeprefix('to its name')}"
+    if len(found) > 1:
+        how = how.replace("unless it is used", "unless they are used")
     return [f"{clean(whose)}: {len(found):,} {is_are} {how} ({_some(list(found))})\n"]
 
 
@@ -428,14 +433,17 @@ def switch(values: Values, *, enabled: bool) -> None:
         before = m.context.settings.rules
         card = (m.enable if enabled else m.disable)(values.word)
         config = m.context.config
-        changed = m.context.settings.rules != before
+        after = m.context.settings.rules
+        changed = after != before
     name = clean(card.name)
+    named = name if values.word == card.name and not card.plugin else f"{card.scope}:{name}"
+    what = "the rule is in" if set(after) - set(before) else "the old rule is no longer in"
     said = (
         f"{name} is {'enabled' if enabled else 'disabled'} already ({card.state}): "
         f"{clean(card.path)}\nnothing was written\n"
         if not changed
-        else f"{name} is now {card.state}: {clean(card.path)}\nthe rule is in {config}; undo it with: "
-        f"metier {'disable' if enabled else 'enable'} {card.scope}:{name}{clean(values.root_options())}\n"
+        else f"{name} is now {card.state}: {clean(card.path)}\n{what} {config}; undo it with: "
+        f"metier {'disable' if enabled else 'enable'} {named}{clean(values.root_options())}\n"
     )
     document = {
         "name": card.name,

@@ -53,7 +53,7 @@ def run(values: Values) -> int:
 
 
 def _report_text(report: PolicyReport) -> str:
-    parts = [f"{style('damaged', 'red')}: {clean(report.damage)}\n"] if report.damage else []
+    parts = [f"{style(clean(report.damage), 'red')}\n"] if report.damage else []
     for one in report.policies:
         by = f"signed by {one.signed_by}" if one.signed_by else "not signed"
         title = f"{clean(one.name)}, " if one.name else ""

@@ -52,7 +52,12 @@ def run(values: Values) -> None:
             flush()
             m.prepare_index()
     if not values.json:
-        _report(made, counter.count(text) if text else 0, said=m.context.warnings)
+        _report(
+            made,
+            counter.count(text) if text else 0,
+            said=m.context.warnings,
+            task=values.text("task"),
+        )
         for line in waiting.split("\n") if waiting else ():
             note(line)
 
@@ -65,16 +70,18 @@ def _waiting(m: Library) -> str:
     return f"{waiting}\n\n{TRUST_HINT}" if waiting else ""
 
 
-def _report(made: Disclosure, tokens: int, said: Sequence[str]) -> None:
+def _report(made: Disclosure, tokens: int, said: Sequence[str], task: str) -> None:
     """Say what it costs, what was shortened and what was left out, where it spoils no prompt."""
+    from metier.disclose.prompt import EXCEEDED, SHORTENED
+
     total = made.included + len(made.omitted)
     cost = f"{tokens:,} of {made.budget:,} tokens"
     note(
         f"{made.included:,} of {counted(total, 'skill')}, {cost}" if total else "no skills to list"
     )
     for what, names in (
-        ("shortened", made.cut),
-        ("left out", made.omitted),
+        ("with a shortened description", made.cut),
+        ("left out, for lack of room", made.omitted),
         ("not ready", made.unready),
     ):
         if names:
@@ -82,10 +89,10 @@ def _report(made: Disclosure, tokens: int, said: Sequence[str]) -> None:
             more = f" and {rest:,} more" if rest > 0 else ""
             note(f"{len(names):,} {what}: {', '.join(names[:MAX_NAMES_SHOWN])}{more}")
     if len(made.omitted) > made.included:
-        note(
-            "most are left out: give a larger --budget, or say with --task what the model is to do"
-        )
-    warn(one for one in made.warnings if one not in said)
+        by_task = "" if task else ", or say with --task what the model is to do"
+        note(f"most don't fit: give a larger --budget{by_task}")
+    known = (EXCEEDED, SHORTENED)  # just said, in plainer words
+    warn(one for one in made.warnings if one not in said and not one.startswith(known))
 
 
 def _window(text: str | None) -> int:

@@ -11,7 +11,6 @@ from metier.cli.output import (
     clean,
     coloured,
     counted,
-    lines,
     notes,
     say,
     tally,
@@ -252,7 +251,8 @@ def skill_text(report: SkillReport, path: str, columns: int, *, brief: bool = Fa
     rest = found[room:]
     rules = tally(each.finding.rule for each in rest)
     more = f"… and {counted(len(rest), 'finding')} more: {rules} (--json shows all)" if rest else ""
-    reason = f": {clean(report.reason)}" if report.reason else ""
+    joint = ", " if one.level == "safe" and one.waived else ": "
+    reason = f"{joint}{clean(report.reason)}" if report.reason else ""
     first = wrapped(f"{one.level}{reason}", columns, "", "  ")
     can = f"can: {', '.join(report.abilities)}" if report.abilities else ""
     explained: set[str] = set()
@@ -263,7 +263,7 @@ def skill_text(report: SkillReport, path: str, columns: int, *, brief: bool = Fa
         f"{wrapped(can, columns, '  ', '    ')}{''.join(told)}"
         f"{wrapped(more, columns, '  ', '    ')}"
         f"{wrapped(_slight_text(report.slight), columns, '  ', '    ')}"
-        f"{lines(_set_aside(one), '  set aside: ')}\n"
+        f"{''.join(wrapped(clean(each), columns, '  set aside: ', '    ') for each in _set_aside(one))}\n"
     )
 
 
@@ -271,13 +271,20 @@ def _set_aside(one: Scanned) -> Iterable[str]:
     """Say what does not count, and why, each once."""
     from collections import Counter
 
-    from metier.scan.report import times
+    from metier.scan.report import place_of, times, title_of
 
     found = Counter(
-        (waiver.finding.path, waiver.finding.rule, waiver.reason) for waiver in one.waived
+        (
+            place_of(waiver.finding) or one.path.rpartition("/")[2],
+            waiver.finding.rule,
+            title_of(waiver.finding),
+            waiver.reason,
+        )
+        for waiver in one.waived
     )
     return (
-        f"{path} {rule}{times(count)}: {reason}" for (path, rule, reason), count in found.items()
+        f"{place}: {rule} {title}{times(count)}: {reason}"
+        for (place, rule, title, reason), count in found.items()
     )
 
 

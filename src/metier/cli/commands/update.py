@@ -63,12 +63,22 @@ def _outdated_text(found: list[UpstreamStatus]) -> str:
             one.source,
             short_id(one.have) or "-",
             short_id(one.newest) or "-",
-            f"{one.state}: {one.why}" if one.why else one.state,
+            _state_of(one),
         )
         for one in found
     ]
+    if not rows:
+        return "Nothing is installed here.\n\nnext: metier add SOURCE\n"
+    away = [f"{one.name}: {one.why}" for one in found if one.state == "unavailable"]
+    gap = "\n" if away else ""
     heads = ("NAME", "SOURCE", "HAVE", "NEWEST", "STATE")
-    return table(rows, heads) or "Nothing is installed here.\n\nnext: metier add SOURCE\n"
+    return f"{table(rows, heads)}{gap}{lines(map(clean, away), '')}"
+
+
+def _state_of(one: UpstreamStatus) -> str:
+    if one.state == "current" and one.newest not in {"", one.have}:
+        return "newer, with the same files"
+    return f"{one.state}: {one.why}" if one.why and one.state != "unavailable" else one.state
 
 
 MERGE_WAYS = ("ours", "theirs", "continue", "abort")
@@ -114,7 +124,8 @@ def _merge_by_hand(
         marked = [f"{path}:{line}" for path, line in found.left if line]
         if marked:
             more = f" and {len(marked) - 1:,} more" if len(marked) > 1 else ""
-            question = f"{clean(marked[0])}{more} still has a conflict marker. Edit again?"
+            have = "have" if more else "has"
+            question = f"{clean(marked[0])}{more} still {have} a conflict marker. Edit again?"
             require_yes(values, question, declined=_later(name))
     if found.left:
         return found

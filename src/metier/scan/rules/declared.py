@@ -62,7 +62,8 @@ RULES = (
         "Reads like text from a malicious skill",
         "A classifier trained on known-malicious skills flagged this passage. It judges the whole "
         "passage and can be wrong. On its own it never makes a skill dangerous.",
-        "Read the passage: does the skill's task need it?",
+        "Does the passage have you hide something, send something away, or do what the skill's task "
+        "doesn't need? If not, waive it: metier waive --help",
     ),
     ScanRule(
         "SC802",

@@ -13,6 +13,8 @@ import hashlib
 import http.client
 import io
 import ipaddress
+import json
+import shlex
 import socket
 import ssl
 import threading
@@ -27,6 +29,7 @@ from metier.supply.archives.compression import decompress
 from metier.supply.archives.limits import WINDOW_BYTES
 from metier.supply.safe_names import printable
 from metier.supply.sources.addresses import Url, is_public, join_url, parse_url, url_for_message
+from metier.supply.sources.oci_names import is_this_machine
 from metier.supply.sources.proxies import check_unresolved, proxy_for
 
 if TYPE_CHECKING:
@@ -48,6 +51,7 @@ _HEADERS = "User-Agent: metier\r\nAccept-Encoding: identity\r\nConnection: close
 _ANYTHING = {"Accept": "*/*"}
 _MOVED = frozenset({301, 302, 303, 307, 308})
 _GONE = frozenset({404, 410})
+NO_ANSWER_HINT = "nothing answers there; see whether it is running, then try again"
 
 
 class HttpReply(NamedTuple):
@@ -264,8 +268,14 @@ class HttpClient:
             raise RefusedError(
                 f"{printable(url.place)} would be contacted without encryption",
                 code="host",
-                hint="write https://; a host of your own is named in supply.private_hosts",
+                hint=self._how_to_allow(url),
             )
+
+    def _how_to_allow(self, url: Url) -> str:
+        if not is_this_machine(url.host):
+            return "write https://; a host of your own is named in supply.private_hosts"
+        hosts = json.dumps(sorted({*self._private, url.place}))
+        return f"allow it: metier config set supply.private_hosts {shlex.quote(hosts)}"
 
     def led_to(self, url: Url, location: str) -> Url:
         """Give the address that an answer leads to, and allow its host to be asked; refuse one that
@@ -587,9 +597,10 @@ def _late(url: Url) -> SourceError:
 
 
 def _unreachable(url: Url, error: Exception) -> SourceError:
+    why = (isinstance(error, OSError) and error.strerror) or str(error)
     return SourceError(
-        f"{printable(url.place)} cannot be reached: {printable(str(error))}",
-        hint="check the name",
+        f"{printable(url.place)} cannot be reached: {printable(why)}",
+        hint="check the name" if isinstance(error, socket.gaierror) else NO_ANSWER_HINT,
         code="unreachable",
     )
 

@@ -65,7 +65,7 @@ def _read(path: str, *, owned: bool) -> tuple[OrganisationPolicy, str]:
     folder = os.path.dirname(path)
     data = read_plain(path, MAX_CONFIG_BYTES)
     if data is None:
-        raise ValueError("it is missing")
+        raise ValueError("there is no such file")
     public = read_plain(f"{folder}/{KEY_NAME}", MAX_KEY_BYTES)
     signed_by = ""
     if public is not None:

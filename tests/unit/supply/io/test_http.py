@@ -247,6 +247,31 @@ def test_the_very_address_that_was_judged_is_called_and_no_other() -> None:
 
 
 @pytest.mark.parametrize(
+    ("error", "hint"),
+    [
+        (socket.gaierror(-2, "Name or service not known"), "check the name"),
+        (ConnectionRefusedError(111, "Connection refused"), "nothing answers there"),
+    ],
+)
+def test_only_a_name_that_leads_nowhere_is_to_be_checked(error: OSError, hint: str) -> None:
+    def dial(_address: str, _port: int, _seconds: float) -> socket.socket:
+        raise error
+
+    there = HttpClient(
+        SupplySettings(),
+        named=("example.com",),
+        resolve=lambda _host, _port: ["93.184.216.34"],
+        dial=dial,
+    )
+
+    with pytest.raises(MetierError) as caught:
+        there.get("https://example.com/")
+
+    assert f"example.com cannot be reached: {error.strerror}" == caught.value.message
+    assert (caught.value.hint or "").startswith(hint)
+
+
+@pytest.mark.parametrize(
     ("url", "limits", "named"),
     [
         ("https://other.example/", SupplySettings(), "example.com"),

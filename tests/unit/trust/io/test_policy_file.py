@@ -141,4 +141,4 @@ def test_one_damaged_policy_does_not_take_the_other_out_of_force(
     force = read_in_force(str(folder / "policy.toml"), [str(tmp_path / "none.toml")])
 
     assert 1 == len(force.policies)
-    assert "none.toml can't be used: it is missing" in force.damage
+    assert "none.toml can't be used: there is no such file" in force.damage
