@@ -152,7 +152,7 @@ def on_screen(
     process = subprocess.Popen(
         [sys.executable, *([script] if script else ["-m", "metier"]), *words],
         env=environment({"TERM": "xterm", **env}),
-        cwd=cwd,
+        cwd=cwd or env.get("HOME"),  # a checkout that the tests run in may have skills of its own
         stdin=subprocess.DEVNULL,
         stdout=theirs,
         stderr=theirs,
@@ -188,7 +188,7 @@ class Session:
         self.process = subprocess.Popen(
             [sys.executable, "-m", "metier", *words],
             env=environment({"TERM": "xterm", **env}),
-            cwd=cwd,
+            cwd=cwd or env.get("HOME"),
             stdin=theirs,
             stdout=theirs if stdout is None else stdout,
             stderr=theirs,
@@ -202,6 +202,7 @@ class Session:
         """Take what is there, once there is something; tell whether there may be more."""
         if not select.select([self.ours], [], [], PATIENCE)[0]:
             self.process.kill()
+            self.process.wait()
             pytest.fail(f"nothing more came after: {self.text[-2000:]}")
         try:
             part = os.read(self.ours, 1 << 16)

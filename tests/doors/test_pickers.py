@@ -320,7 +320,7 @@ def test_markers_that_are_left_are_named_and_can_be_edited_again(
     plan_edits(tmp_path, "leave", BOTH)
 
     session = at(held, "merge", "pdf", EDITOR=str(editor)).wait("SKILL.md:")
-    session.wait("still has a conflict marker. Edit again? [y/N]").press(b"y\n")
+    session.wait("still have a conflict marker. Edit again? [y/N]").press(b"y\n")
     screen = session.wait("Apply the merge? [y/N]").press(b"y\n").end()
 
     assert (0, BOTH) == (screen.code, held.file("pdf").read_text())

@@ -423,7 +423,7 @@ def test_a_finding_is_waived_listed_and_counts_again(home: Home, skill: Writer) 
 
     assert "No finding is waived." in none.out
     assert apart.out.endswith("metier waive SC201 pdf --remove --root ~/.agents/skills\n")
-    assert hidden.out.endswith("metier enable external:pdf --root ~/.agents/skills\n")
+    assert hidden.out.endswith("metier enable pdf --root ~/.agents/skills\n")
     assert (0, "") == (made.code, made.err)
     assert made.out.startswith("SC201 no longer counts in pdf, until 20")
     assert "\x1b" not in made.out + listed.out

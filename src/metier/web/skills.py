@@ -71,6 +71,8 @@ class SkillPage(NamedTuple):
     facets: list[Facet]
     next_at: int
     """Where the next part begins; 0 at the end."""
+    agents_known: bool
+    """Whether it was made knowing which agents see a skill."""
 
 
 def is_broken(card: Card) -> bool:
@@ -186,7 +188,9 @@ def look(site: Site, query: SkillQuery) -> SkillPage:
         _row(card, table.agents, hits.get(card.path)) for card in map(table.cards.__getitem__, part)
     ]
     after = query.at + ROWS_PER_PAGE
-    return SkillPage(rows, len(kept), len(table.cards), facets, after if after < len(kept) else 0)
+    next_at = after if after < len(kept) else 0
+    known_to = table.agents is not NOBODY
+    return SkillPage(rows, len(kept), len(table.cards), facets, next_at, known_to)
 
 
 def _agents_of(site: Site) -> Mapping[str, tuple[str, ...]]:
@@ -271,7 +275,7 @@ async def show(request: Request) -> Response:
         found=found,
         sorts={key: title for key, (title, _key) in SORTS.items()},
         unjudged=site.unjudged,
-        agents_known=site.facts["seen_by"].value is not None,
+        agents_known=found.agents_known,
         link=_link(query),
         project=await site.read(note_project, site) if "ask" in query.chosen["state"] else None,
     )

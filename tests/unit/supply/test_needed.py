@@ -406,7 +406,7 @@ def test_a_tree_shows_what_is_needed_by_whom_and_how_to_get_what_is_missing(shop
     ]
     assert (("c",), ("pal",), ("a", "c")) == (tree.required_by, tree.related, below.required_by)
     assert "metier add o/r/skills/gone" == tree.requires[2].command
-    assert f"metier add {shop.shelf} --skill nowhere" == tree.requires[1].requires[2].command
+    assert "metier search nowhere" == tree.requires[1].requires[2].command
     assert ["metier add o/r/skills/gone"] == ready.commands
     assert ["a"] == [one.name for one in trees]
 

@@ -83,7 +83,7 @@ def test_a_mistake_is_an_error_with_its_line(text: str, message: str, hint: str)
         read(text)
 
     assert caught.value.message.startswith(message)
-    assert caught.value.hint.startswith(hint or "see docs/")
+    assert caught.value.hint.startswith(hint or "see all settings: ")
 
 
 @pytest.mark.parametrize(("text", "message", "_hint"), WRONG)
