@@ -86,10 +86,12 @@ class Timed(NamedTuple):
 
 def env_of(home: Path) -> dict[str, str]:
     """Give the environment of somebody who lives there. Compiled modules are kept, as an installation
-    keeps them: else each start would compile everything.
+    keeps them: else each start would compile everything. Skills are judged by rules alone: what a page
+    takes does not depend on it.
     """
     kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    return {**kept, "HOME": str(home), "METIER_HOME": str(home / ".metier")}
+    ours = {"HOME": str(home), "METIER_HOME": str(home / ".metier"), "METIER_SCAN_MODEL": "off"}
+    return {**kept, **ours}
 
 
 def _spent(file: Path) -> float:
@@ -296,10 +298,10 @@ def main() -> None:
     with home_with(given.size) as home:
         env = env_of(home)
         if not given.judge:
-            # a search judges whatever could reach a model, and makes the index
-            subprocess.run(
-                [sys.executable, "-m", "metier", "find", TASKS[0]], env=env, cwd=home, check=True
-            )
+            # a prompt judges whatever could reach a model, and a search makes the index
+            for words in (["prompt"], ["find", TASKS[0]]):
+                command = [sys.executable, "-m", "metier", *words]
+                subprocess.run(command, env=env, cwd=home, check=True, stdout=subprocess.DEVNULL)
         begin = Served(home)
         begin.close()  # the first start makes what the later ones find
         starts = []

@@ -52,9 +52,9 @@ class HubOptions(NamedTuple):
     """What is asked of the provider; nothing means `openid profile email`."""
     login_hours: int = 8
     """How long a person's token is good for."""
-    rate: int = 6000
+    rate: int = 60_000
     """Requests a minute of one caller with a token; 0 means no limit."""
-    rate_nobody: int = 600
+    rate_nobody: int = 6000
     """Requests a minute of one address without a token; 0 means no limit."""
     rate_failed: int = 20
     """Wrong tokens a minute of one address; 0 means no limit."""

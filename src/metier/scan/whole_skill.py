@@ -82,9 +82,8 @@ def description_mismatch(description: str, categories: Iterable[str]) -> str:
         return ""
     steals = "credential" in done and done & {"network", "exfiltration"}
     if steals or len(done & _WORSE) > 1:
-        return (
-            f"described as a {harmless[0]}, yet the code shows {', '.join(sorted(done & _WEIGHTY))}"
-        )
+        shown = ", ".join(sorted(done & _WEIGHTY))
+        return f"its description speaks of '{harmless[0]}', but its code shows {shown}"
     return ""
 
 

@@ -43,15 +43,19 @@ def serve(
     port: int = 0,
     *,
     names: tuple[str, ...] = (),
+    alone: bool = False,
     ready: Callable[[str, BrowserDoor], None],
 ) -> None:
-    """Serve a library's page, and say where once it listens, with a way to open a browser there."""
+    """Serve a library's page, and say where once it listens, with a way to open a browser there;
+    `alone` where the process does nothing else.
+    """
     logging.getLogger("metier.web").addHandler(logging.StreamHandler())
     listening = _listen(host, port)
     bound = listening.getsockname()[1]
     shown = f"[{host}]" if ":" in host else host
     gate = PageGate(bound, (*LOOPBACK_NAMES, *({shown} if host not in EVERYWHERE else ()), *names))
     site = Site(library, gate)
+    site.alone = alone
     config = uvicorn.Config(
         make_app(site),
         log_config=None,

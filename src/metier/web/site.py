@@ -21,6 +21,7 @@ from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from metier.errors import MetierError, NotFoundError
+from metier.fast import set_aside
 from metier.web.errand import Errands
 from metier.web.jobs import Jobs
 
@@ -122,6 +123,8 @@ class Site:
         self.kept: dict[str, Any] = {}
         """What pages made from the rows, and use again while these are the same."""
         self.unjudged = -1
+        self.alone = False
+        """Whether the process is this page's alone."""
         self._rows: SkillRows | None = None
         self._listeners: set[asyncio.Queue[str]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -265,7 +268,7 @@ class Site:
     def keep_judging(self) -> None:
         """Judge batch after batch; what is new later is judged then."""
         self._answered.wait(MAX_QUIET_SECONDS)
-        last = -1
+        last, settled = -1, not self.alone
         while not self._ended.is_set():
             try:
                 left = self.judge_some()
@@ -281,6 +284,9 @@ class Site:
                 self.tell("skills" if left == 0 or left // 512 != last else "fact")
                 last = left // 512
             if left == 0:
+                if not settled:  # what is loaded by now stays: nobody's page waits for a look at it
+                    set_aside()
+                    settled = True
                 self._ended.wait(5)
 
     def judge_some(self) -> int:

@@ -51,7 +51,8 @@ def run(values: Values) -> None:
         output.METERS.clear()  # nobody waits before a server
         m.context.progress = lambda _what, _count, _total: None
         with suppress(KeyboardInterrupt):  # Ctrl-C is how one ends it
-            serve.serve(m, host, port, names=tuple(values.many("allow_host")), ready=ready)
+            names = tuple(values.many("allow_host"))
+            serve.serve(m, host, port, names=names, alone=True, ready=ready)
 
 
 def _port(text: str) -> int:
