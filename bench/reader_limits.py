@@ -1,5 +1,5 @@
-"""Set the limits of the reader of passages: from what on it makes *caution*, from what on it is sure,
-and which passages the first look lets it read.
+"""Set the limits of the reader of passages: from what on it minds, from what on it is sure and makes
+*caution* by itself, and which passages the first look lets it read.
 
     python bench/reader_limits.py --pool pool.jsonl --written PAIRS... --weights weights/src/metier_weights
 

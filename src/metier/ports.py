@@ -131,7 +131,7 @@ class PassageReader(Protocol):
 
     def read(self, texts: Sequence[str]) -> list[tuple[int, float]]:
         """Choose the passages of one skill that are worth a look; give the place of each in
-        `texts`, and how much the model minds it: from 0 on *caution*, from 1 on it is sure.
+        `texts`, and how much the model minds it: 0 where it begins to, and from 1 on it is sure.
         """
 
 

@@ -57,7 +57,7 @@ def opened(
             env["METIER_SCAN_MODEL"] = told
         m = metier.open(env=env, cwd=project)
         if own:
-            m.context.reader = WordReader({"heron": 0.5})
+            m.context.reader = WordReader({"heron": 1.5})
         return m
 
     return open_it

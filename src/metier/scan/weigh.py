@@ -34,6 +34,7 @@ BEHAVIOURS = word_set(
 )
 """Categories of what a skill does, as opposed to what it is made of."""
 SURE = 1.0
+"""From here on a passage that the model minds makes *caution* by itself."""
 HIDDEN_PLACES = word_set("encoded hidden html-comment alt")
 WEIGHTY_SEVERITIES = word_set("critical high medium")
 EXPECTED_RATE = {"critical": 0.06, "high": 0.03, "medium": 0.012, "low": 0.002, "info": 0.0}
@@ -62,11 +63,11 @@ NEIGHBOUR_CHARS = 400
 """Characters within which two hits are neighbours."""
 MAX_NEIGHBOURS = 12
 READING_SPREAD = 1.5
-"""How fast a passage that the model minds less than the limit loses its weight."""
+"""How fast a passage of which the model is not sure loses its weight."""
 BELOW_SHARE = 0.3
-"""How much of it counts at all below the limit: beside rules, never alone."""
+"""How much of it counts at all: beside rules, never alone."""
 READING_GAIN = 0.12
-"""What a passage adds for each step beyond the limit."""
+"""What a passage adds for each step beyond sure."""
 GUARD_SHARE = 0.5
 """How much of a passage counts in a skill that is there to find attacks."""
 NEVER_SAFE_RULES = word_set(
@@ -82,7 +83,7 @@ MAX_WITHOUT_REASON = learned.DANGEROUS - 0.01
 
 class ReadPassage(NamedTuple):
     """A passage that the model has read: its place in the file as it lies on disk, and how much the
-    model minds it: from 0 on *caution*, from 1 on it is sure.
+    model minds it: from 1 on it is sure.
     """
 
     path: str
@@ -203,7 +204,7 @@ def weigh(
         if total + extra < learned.CAUTION and any(map(_wants_a_look, examined.seen)):
             total = learned.CAUTION
             extra = 0.0
-    minded = worst if worst and extra and worst.value >= 0 else None
+    minded = worst if worst and extra and worst.value >= SURE else None
     return WeighedEvidence(level_of(total + extra), score_of(total + extra), minded, confirmed)
 
 
@@ -228,13 +229,14 @@ def _confirmed(
 
 
 def _reading_weight(value: float, *, guards: bool) -> float:
-    """Give what a passage weighs that the model has read: at its limit as much as *caution*
+    """Give what a passage weighs that the model has read: where it is sure, as much as *caution*
     needs.
     """
     share = GUARD_SHARE if guards else 1.0
-    if value < 0:
-        return learned.CAUTION * exp(value / READING_SPREAD) * share * BELOW_SHARE
-    return (learned.CAUTION + READING_GAIN * value) * share
+    beyond = value - SURE
+    if beyond < 0:
+        return learned.CAUTION * exp(beyond / READING_SPREAD) * share * BELOW_SHARE
+    return (learned.CAUTION + READING_GAIN * beyond) * share
 
 
 def is_reason(one: Sighting, table: RuleTable = RULES) -> bool:

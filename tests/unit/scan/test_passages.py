@@ -88,6 +88,11 @@ def test_what_the_model_does_not_mind_changes_nothing() -> None:
     assert scan(tree(PLAIN)) == scan(tree(PLAIN), reader=WordReader({}))
 
 
+def test_a_passage_of_which_the_model_is_not_sure_is_no_reason_by_itself() -> None:
+    assert "safe" == scan(tree(PLAIN), reader=WordReader({"Write the note": 0.99})).level
+    assert "caution" == scan(tree(PLAIN), reader=WordReader({"Write the note": 1.0})).level
+
+
 def test_a_slight_rule_in_a_passage_of_which_the_model_is_sure_is_grave() -> None:
     alone = scan(tree(SLIGHT))
     together = scan(tree(SLIGHT), reader=WordReader({"silently": 1.0}))
@@ -156,7 +161,8 @@ def test_the_model_minds_a_planted_step_more_than_its_honest_twin(reader: OnnxRe
     )
     (_, of_bad), (_, of_good) = reader.read([bad, good])
 
-    assert of_bad > 0 > of_good
+    assert of_bad > 1
+    assert of_good < 0
 
 
 def test_the_model_says_the_same_whatever_stands_beside_a_passage(reader: OnnxReader) -> None:

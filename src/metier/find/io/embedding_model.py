@@ -144,8 +144,8 @@ class OnnxReader:
         return str(self._known()["name"])
 
     def read(self, texts: Sequence[str]) -> list[tuple[int, float]]:
-        """Give the passages that the first look minds most, each with what the model says: 0 at the
-        limit of *caution*, 1 where it is sure.
+        """Give the passages that the first look minds most, each with what the model says: 0 where it
+        begins to mind, 1 where it is sure.
         """
         if not texts:
             return []
