@@ -59,6 +59,7 @@ CODES = {
     "web-conflict": 409,
     "web-form-used": 409,
     "web-busy": 503,
+    "web-method": 405,
     "web-too-large": 413,
     "web-too-slow": 408,
     "web-host": 421,
