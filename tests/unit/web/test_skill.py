@@ -320,6 +320,17 @@ def test_a_body_of_any_bytes_is_shown_or_cut_with_a_way_to_the_whole(
     assert raw.data.endswith(body[-100:])
 
 
+def test_of_a_skill_too_large_to_be_read_no_file_is_invented(home: Home) -> None:
+    write(home, "large/SKILL.md", PLAIN.replace("plain", "large") + "x" * (11 << 20))
+    with Browser(home) as browser:
+        answer = browser.get(browser.skill("large"))
+
+    assert "metier reads at most" in answer.text
+    assert "They can't be listed" in answer.text
+    assert "a single file" not in answer.text
+    assert '/files/"' not in answer.text
+
+
 def test_of_many_files_a_folder_is_listed_when_somebody_opens_it(home: Home) -> None:
     write(home, "many/SKILL.md", PLAIN.replace("plain", "many"))
     for folder in range(2):
