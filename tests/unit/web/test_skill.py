@@ -320,6 +320,17 @@ def test_a_body_of_any_bytes_is_shown_or_cut_with_a_way_to_the_whole(
     assert raw.data.endswith(body[-100:])
 
 
+def test_a_description_without_end_does_not_bury_the_decision(home: Home) -> None:
+    write(
+        home, "endless/SKILL.md", f"---\nname: endless\ndescription: {'so on ' * 20_000}\n---\nx\n"
+    )
+    with Browser(home) as browser:
+        answer = browser.get(browser.skill("endless"))
+
+    assert len(answer.text.partition("<nav class=")[0].rpartition("<main")[2]) < 6_000
+    assert "so on so on" in answer.text
+
+
 def test_of_a_skill_too_large_to_be_read_no_file_is_invented(home: Home) -> None:
     write(home, "large/SKILL.md", PLAIN.replace("plain", "large") + "x" * (11 << 20))
     with Browser(home) as browser:
