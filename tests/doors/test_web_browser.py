@@ -296,6 +296,15 @@ def test_the_list_follows_what_is_typed(page: Page, made: WebHome) -> None:
     expect(page.get_by_text("ranked by").first).to_be_visible()
 
 
+def test_the_way_back_from_a_search_is_one_step(page: Page) -> None:
+    show(page, "Skills")
+    page.get_by_role("searchbox", name="Search skills").press_sequentially("meeting", delay=60)
+    expect(page).to_have_url(re.compile("q=meeting$|q=meeting&"))
+    page.go_back()
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Home")
+
+
 def test_choices_and_an_order_narrow_and_sort_the_list(page: Page, made: WebHome) -> None:
     show(page, "Skills")
     settled(page)
@@ -464,6 +473,7 @@ def test_what_a_script_prints_is_shown_while_it_runs_and_it_can_be_stopped(page:
     expect(page.get_by_role("status").filter(has_text="Under way")).to_be_visible()
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_text("Under way")).to_have_count(0)
+    expect(page.get_by_text("you stopped it")).to_be_visible()
     expect(page.get_by_role("log", name="Output")).to_contain_text("beat 2\n")
 
 

@@ -144,7 +144,7 @@ ATTRIBUTES = frozenset(
         "hx-target",
         "hx-swap",
         "hx-trigger",
-        "hx-push-url",
+        "hx-replace-url",
         "hx-sync",
         "data-bytes",
         "data-live",

@@ -35,6 +35,7 @@ VERBS: dict[str, Verb] = {
     "unblock": "unblock",
 }
 MAX_REASON_CHARS = 500
+ACCEPT_HINT = "to approve it nevertheless, tick that you accept it, and give a reason"
 MAX_DIFF_LINES = 4_000
 MAX_DIFF_LINE = 2_000
 WORKING_COPY = "now"
@@ -95,7 +96,14 @@ async def decide(request: Request) -> Response:
     digest = field(request, "seen").partition(" ")[0]
 
     def act(m: Library, card: Card) -> None:
-        m.trust(card.path, verb, reason=reason, accept_dangerous=accepts, expected=digest)
+        try:
+            m.trust(card.path, verb, reason=reason, accept_dangerous=accepts, expected=digest)
+        except RefusedError as error:
+            what, line, _findings = error.message.partition("\n")
+            if accepts or not line:
+                raise
+            # It lists findings, as the page does, and names options of the command line.
+            raise RefusedError(what, code=error.code, hint=ACCEPT_HINT) from None
 
     return await _change(request, act, "trust")
 

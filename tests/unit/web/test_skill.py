@@ -422,6 +422,8 @@ def test_what_is_dangerous_is_approved_only_with_the_box_and_a_reason(browser: B
     said = browser.submit(url, "/trust", "approve", accept_dangerous="yes", reason="a test")
 
     assert (403, 400, 200) == (plain.status, unsaid.status, said.status)
+    assert "tick that you accept it, and give a reason" in plain.text
+    assert "--accept-dangerous" not in plain.text
     assert [("refuse", "refused", "web"), ("approve", "approved", "web")] == browser.events()
 
 
