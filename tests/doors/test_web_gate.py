@@ -271,9 +271,12 @@ def test_an_empty_machine_is_told_how_to_begin(tmp_path_factory: TempPathFactory
     try:
         page.enter()
         text = page.ask("/").text
+        listed = page.ask("/skills").text
     finally:
         page.close()
 
+    assert "There is no skill here yet" in listed
+    assert "Use fewer words" not in listed
     assert "No skill was found yet" in text
     assert "metier tour" in text
 
