@@ -203,6 +203,7 @@ SERVED = {
     "web-form-used": "A form was sent twice; the first time counts.",
     "web-conflict": "What a form is about changed since the page was loaded. Nothing was done.",
     "web-busy": "The page does eight things at once at most.",
+    "web-method": "An address of the page was asked in a way that it does not take, such as a form's address without its form.",
     "web-too-large": "A form is larger than the page reads.",
     "web-too-slow": "A form did not arrive in time.",
     "mcp-missing": "The packages that serve MCP are not installed: `metier[mcp]`.",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from doors.command import run
 from fakes.browser import WatchedTab, chromium
-from fakes.web_home import WAITING, WebHome, skill_text
+from fakes.web_home import PAGES, WAITING, WebHome, agree, skill_text
 from fakes.web_page import WebPage, web_env
 
 pytest.importorskip("playwright.sync_api", reason="needs chromium")
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from _pytest.tmpdir import TempPathFactory
     from playwright.sync_api import Browser, BrowserContext, Locator, Page
+
+    from metier.library import Library
 
 pytestmark = [pytest.mark.loopback, pytest.mark.chromium]
 PATIENCE_MS = 30_000
@@ -294,6 +296,15 @@ def test_the_list_follows_what_is_typed(page: Page, made: WebHome) -> None:
     expect(page.get_by_text("ranked by").first).to_be_visible()
 
 
+def test_the_way_back_from_a_search_is_one_step(page: Page) -> None:
+    show(page, "Skills")
+    page.get_by_role("searchbox", name="Search skills").press_sequentially("meeting", delay=60)
+    expect(page).to_have_url(re.compile("q=meeting$|q=meeting&"))
+    page.go_back()
+
+    expect(page.get_by_role("heading", level=1)).to_have_text("Home")
+
+
 def test_choices_and_an_order_narrow_and_sort_the_list(page: Page, made: WebHome) -> None:
     show(page, "Skills")
     settled(page)
@@ -440,6 +451,19 @@ def test_a_script_is_planned_and_run(tab: WatchedTab, made: WebHome) -> None:
 
 
 @pytest.mark.bubblewrap
+def test_a_skill_s_page_has_the_plan_of_its_script_and_runs_it(page: Page, made: WebHome) -> None:
+    made.write(".claude/skills/teller/SKILL.md", skill_text("teller", "Tells. Use it to tell."))
+    made.write(".claude/skills/teller/scripts/tell.sh", "#!/bin/sh\necho told\n")
+    open_skill(page, "teller")
+    expect(part(page, "Run")).to_contain_text("network: none")
+    assert [] == made.events("teller")
+    page.get_by_role("button", name="Run", exact=True).click()
+
+    expect(page.get_by_role("log", name="Output")).to_have_text("told\n")
+    assert ("run", "done", "web") in made.events("teller")
+
+
+@pytest.mark.bubblewrap
 def test_what_a_script_prints_is_shown_while_it_runs_and_it_can_be_stopped(page: Page) -> None:
     open_skill(page, "greeter")
     part(page, "Run").get_by_role("link", name="Plan a run of scripts/clock.py").click()
@@ -449,6 +473,7 @@ def test_what_a_script_prints_is_shown_while_it_runs_and_it_can_be_stopped(page:
     expect(page.get_by_role("status").filter(has_text="Under way")).to_be_visible()
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_text("Under way")).to_have_count(0)
+    expect(page.get_by_text("you stopped it")).to_be_visible()
     expect(page.get_by_role("log", name="Output")).to_contain_text("beat 2\n")
 
 
@@ -575,9 +600,11 @@ def test_skills_are_added_after_their_plan_was_seen(tab: WatchedTab, made: WebHo
 def test_a_skill_is_updated_and_rolled_back(page: Page, made: WebHome) -> None:
     file = made.file("ocr-pages", ".agents")
     show(page, "Get")
-    page.get_by_role("button", name="Look for updates").click()
+    page.get_by_role("button", name="Look for newer versions").click()
     page.get_by_role("link", name="Show them").click()
-    page.get_by_role("button", name="Update ocr-pages").click()
+    page.get_by_role("row", name=re.compile("^ocr-pages")).get_by_role(
+        "button", name="Update"
+    ).click()
     expect(page.get_by_text("+2. Turn and straighten step 2")).to_be_visible()
     assert "Turn and" not in file.read_text()
     page.get_by_role("button", name="Update", exact=True).click()
@@ -736,6 +763,67 @@ def test_what_happens_elsewhere_appears_by_itself(page: Page, made: WebHome) -> 
     expect(page.get_by_role("row", name=re.compile("^sql-review"))).to_contain_text("blocked")
     assert page.evaluate("window.sameLoad")
     assert ("block", "blocked", "metier") in made.events("sql-review")
+
+
+def test_new_words_of_a_skill_appear_by_themselves_and_nobody_approves_them_unread(
+    tab: WatchedTab, made: WebHome
+) -> None:
+    page = tab.page
+    open_skill(page, "ink")
+    settled(page)
+    path = page.locator(".summary .path").inner_text().replace("~", str(made.home))
+    file = Path(path) / "SKILL.md"
+    page.evaluate("window.sameLoad = true")
+    page.get_by_text("Frontmatter").click()
+    page.locator("body").click(position={"x": 5, "y": 5})
+    file.write_text(f"{file.read_text()}\nThese words came later.\n")
+
+    expect(part(page, "Instructions")).to_contain_text("These words came later.")
+    expect(part(page, "Instructions").locator("details")).to_have_attribute("open", "")
+    expect(part(page, "Trust").get_by_role("alert")).to_contain_text("Load it again")
+    assert page.evaluate("window.sameLoad")
+    decide(page, "Approve")
+    expect(page.get_by_role("alert")).to_contain_text("nothing was done")
+    assert [] == made.events("ink")
+    page.go_back()
+    page.reload()
+    expect(part(page, "Trust").get_by_role("alert")).to_have_count(0)
+    decide(page, "Approve")
+    assert ("approve", "approved", "web") in made.events("ink")
+    assert all("409" in one for one in tab.tried)
+    tab.tried.clear()
+
+
+def test_what_comes_to_review_and_is_decided_elsewhere_is_seen_at_once(
+    page: Page, made: WebHome
+) -> None:
+    def hold(step: str) -> None:
+        text = skill_text("late-post", "Sends late post. Use it at night.", PAGES)
+        made.upstream.commit({"skills/late-post/SKILL.md": text.replace("at step 3", step)})
+
+    hold("at step 3")
+    made.write(".agents/skills/night-log/SKILL.md", skill_text("night-log", "Logs nights. Use it."))
+    with made.open() as m:
+        m.add(made.upstream.url, skills=("late-post",), user=True, consent=agree)
+    ours = made.file("late-post", ".agents")
+    ours.write_text(ours.read_text().replace("at step 3", "past step 3"))
+    hold("behind step 3")
+    show(page, "Review")
+    settled(page)
+    begins: dict[str, Callable[[Library], object]] = {
+        "held update": lambda m: m.update("late-post", user=True, consent=agree),
+        "agent's draft": lambda m: m.manage("edit", "night-log", content=skill_text("night-log", "Logs.")),
+    }  # fmt: skip
+    for kind, begin in begins.items():
+        was = made.waiting()
+        with made.open() as m:
+            begin(m)
+        (name,) = set(made.waiting()) - set(was)
+        row = page.get_by_role("row", name=re.compile(f"^{name}")).filter(has_text=kind)
+        expect(row).to_be_visible()
+        done = run(made.env, "review", "reject", made.waiting()[name], "--user", "--yes", cwd=made.project)  # fmt: skip
+        assert 0 == done.code, done.err
+        expect(row).to_have_count(0)
 
 
 def test_half_a_sentence_in_a_form_is_left_alone(page: Page, made: WebHome) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import signal
 import socket
 import subprocess
@@ -143,14 +144,41 @@ def test_what_is_no_form_is_refused(served: WebPage) -> None:
     assert 400 == answer.status
 
 
-def test_a_huge_form_is_refused(served: WebPage) -> None:
-    answer = served.post("/jobs/none/stop", form_key="x", much="x" * (3 << 20))
+@pytest.mark.parametrize(
+    "sent", [b"\0\1\2\r\n\r\n", b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"]
+)
+def test_what_is_no_request_is_answered_under_strict_rules_too(
+    served: WebPage, sent: bytes
+) -> None:
+    with socket.create_connection(("127.0.0.1", served.port), timeout=60) as line:
+        line.sendall(sent)
+        answer = line.recv(4096)
+
+    assert answer.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert b"content-security-policy: default-src 'none'" in answer
+
+
+@pytest.mark.parametrize("size", [3 << 20, 20 << 20])
+def test_who_sends_too_much_is_told_so(served: WebPage, size: int) -> None:
+    answer = served.post("/jobs/none/stop", form_key="x", much="x" * size)
 
     assert 413 == answer.status
+    assert "more than 2 MiB" in answer.text
 
 
-def test_a_get_changes_nothing(served: WebPage) -> None:
-    assert 405 == served.ask("/jobs/none/stop").status
+def test_a_get_changes_nothing_and_is_told_which_method_would(served: WebPage) -> None:
+    answer = served.ask("/jobs/none/stop")
+
+    assert (405, "POST") == (answer.status, answer.headers["allow"])
+    assert 1 == answer.text.count("<main")
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+def test_a_look_at_the_heads_alone_does_not_wait_for_news(served: WebPage) -> None:
+    answer = served.ask("/events", "HEAD")
+
+    assert 200 == answer.status
+    assert answer.headers["content-type"].startswith("text/event-stream")
 
 
 def test_a_program_gets_a_problem_as_json(served: WebPage) -> None:
@@ -218,15 +246,37 @@ def test_ctrl_c_ends_it_at_once_and_says_nothing(tmp_path_factory: TempPathFacto
     assert (0, "") == (code, said.strip())
 
 
+def test_what_strangers_send_wrong_is_not_printed(tmp_path_factory: TempPathFactory) -> None:
+    home = tmp_path_factory.mktemp("left")
+    page = WebPage(web_env(home), home)
+    page.enter()
+    head = (
+        f"POST /get/plan HTTP/1.1\r\nHost: {page.host}\r\nCookie: {page.cookie}\r\n"
+        f"Origin: {page.origin}\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+        "Content-Length: 1000\r\n\r\nform_key="
+    )
+    with socket.create_connection(("127.0.0.1", page.port)) as one:
+        one.sendall(head.encode())
+    with socket.create_connection(("127.0.0.1", page.port)) as one:
+        one.sendall(b"no request at all\r\n\r\n")
+        one.recv(100)
+    page.ask("/")
+
+    assert (0, "") == page.close()
+
+
 def test_an_empty_machine_is_told_how_to_begin(tmp_path_factory: TempPathFactory) -> None:
     home = tmp_path_factory.mktemp("empty")
     page = WebPage(web_env(home), home)
     try:
         page.enter()
         text = page.ask("/").text
+        listed = page.ask("/skills").text
     finally:
         page.close()
 
+    assert "There is no skill here yet" in listed
+    assert "Use fewer words" not in listed
     assert "No skill was found yet" in text
     assert "metier tour" in text
 
@@ -244,9 +294,15 @@ def test_beyond_this_machine_it_says_what_that_means(tmp_path: Path) -> None:
     )
     assert process.stdout is not None
     address = process.stdout.readline()
+    host = address.removeprefix("metier web: http://").partition("/")[0]
+    line = http.client.HTTPConnection("127.0.0.1", int(host.rpartition(":")[2]), timeout=60)
+    line.request("GET", address.strip().partition(host)[2], headers={"host": host})
+    status = line.getresponse().status
+    line.close()
     process.send_signal(signal.SIGINT)
     _out, err = process.communicate(timeout=60)
 
     assert address.startswith("metier web: http://0.0.0.0:")
+    assert 303 == status
     assert "anybody who reaches 0.0.0.0 and learns the address can change your skills" in err
     assert "nothing on the way is encrypted" in err

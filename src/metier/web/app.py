@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
-from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response, StreamingResponse
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from metier.errors import MetierError, NotFoundError, RefusedError, UsageError
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 PACKAGE = "metier.web"
 MAX_BODY_BYTES = 2 << 20
 """Of a form: an edited skill file and a little more."""
+MAX_IGNORED_BYTES = 32 << 20
+"""Of what is too large is read and not kept: a browser shows no answer before it has sent everything."""
 BODY_SECONDS = 20
 KEEP_ALIVE_SECONDS = 15
 """After so long without news, listeners are sent a word, so that whoever is gone is noticed."""
@@ -90,7 +93,7 @@ class GateMiddleware:
             raise RefusedError(
                 "this page is not known by that name",
                 code="web-host",
-                hint="open the address that 'metier web' printed",
+                hint="open the address that 'metier web' printed, or add a name with --allow-host",
             )
         if request.url.path.startswith("/static/"):
             return None
@@ -138,27 +141,40 @@ async def _read_form(request: Request) -> dict[str, list[str]]:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise UsageError("this is no form", hint="send it from metier's page")
-    data = bytearray()
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            async for chunk in request.stream():
-                data += chunk
-                if len(data) > MAX_BODY_BYTES:
-                    raise RefusedError(
-                        f"what was sent has more than {MAX_BODY_BYTES >> 20} MiB",
-                        code="web-too-large",
-                        hint="send less at once",
-                    )
-    except TimeoutError:
+    data = await _read_body(request)
+    if len(data) > MAX_BODY_BYTES:
         raise RefusedError(
-            "the form did not arrive in time", code="web-too-slow", hint="send it once more"
-        ) from None
+            f"what was sent has more than {MAX_BODY_BYTES >> 20} MiB",
+            code="web-too-large",
+            hint="send less at once",
+        )
     try:
         return parse_qs(
             data.decode(), keep_blank_values=True, max_num_fields=20_000, errors="strict"
         )
     except ValueError:
         raise UsageError("this form cannot be read", hint="send it from metier's page") from None
+
+
+async def _read_body(request: Request) -> bytes:
+    """Give what was sent, or a little more than is allowed where it is too large."""
+    data, ignored = bytearray(), 0
+    declared = request.headers.get("content-length", "0")
+    if not declared.isdecimal() or int(declared[:19]) > MAX_IGNORED_BYTES:
+        return bytes(MAX_BODY_BYTES + 1)
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for chunk in request.stream():
+                if len(data) <= MAX_BODY_BYTES:
+                    data += chunk
+                elif (ignored := ignored + len(chunk)) > MAX_IGNORED_BYTES:
+                    break
+    except (TimeoutError, ClientDisconnect):
+        if len(data) <= MAX_BODY_BYTES:
+            raise RefusedError(
+                "the form did not arrive in time", code="web-too-slow", hint="send it once more"
+            ) from None
+    return bytes(data)
 
 
 # --- what every page needs
@@ -176,6 +192,8 @@ async def _serve_icon(_request: Request) -> Response:
 async def _tell_changes(request: Request) -> Response:
     """Tell a page of changes for as long as it listens."""
     site = site_of(request)
+    if request.method == "HEAD":  # it would wait for news that it does not get
+        return Response(media_type="text/event-stream")
     if site.listeners >= MAX_LISTENERS:
         raise RefusedError(
             f"{MAX_LISTENERS} tabs listen already", code="web-busy", hint="close some of them"
@@ -245,15 +263,23 @@ async def _say_error(request: Request, error: Exception) -> Response:
     if isinstance(error, MetierError):
         return refuse(request, error)
     _LOG.exception("a page failed", exc_info=error)
-    return refuse(request, MetierError("this page failed", hint="see what 'metier web' printed"))
+    answer = refuse(request, MetierError("this page failed", hint="see what 'metier web' printed"))
+    answer.headers.update(SECURITY_HEADERS)  # what is unexpected is answered outside of the gate
+    return answer
 
 
 async def _say_missing(request: Request, _error: Exception) -> Response:
     return refuse(request, NotFoundError("there is no such page", hint="begin at Home"))
 
 
-async def _say_method(_request: Request, _error: Exception) -> Response:
-    return PlainTextResponse("this address takes no such request", 405)
+async def _say_method(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    told = UsageError(
+        "this address takes no such request", code="web-method", hint="go there by the page's forms"
+    )
+    answer = refuse(request, told)
+    answer.headers.update(error.headers or {})  # which methods it takes
+    return answer
 
 
 ROUTES = [

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from metier.audit.redact import redact_text
 from metier.errors import UsageError
 from metier.web.file_view import diff_lines
-from metier.web.render import page, see_other, site_of
+from metier.web.render import page, see_other, shorten, site_of
 from metier.web.review import conflict, first, whose
 from metier.web.site import SlowFact
 
@@ -272,7 +272,8 @@ async def plan(request: Request) -> Response:
         diffs = _Diffs()
         return _shown(wish, _add(m, wish, dry_run=True, show=diffs), diffs)
 
-    job = site.jobs.start(f"Plan for {redact_text(wish.source)[:80]}", "/get", "plan", work)
+    source = redact_text(shorten(site, wish.source))[:80]
+    job = site.jobs.start(f"Plan for {source}", "/get", "plan", work)
     return see_other(f"/jobs/{job.ident}")
 
 
@@ -355,7 +356,7 @@ async def ask_outdated(request: Request) -> Response:
         site.facts["outdated"] = fact
         return fact
 
-    job = site.jobs.start("Look for updates", "/get#installed", "outdated", work)
+    job = site.jobs.start("Look for newer versions", "/get#installed", "outdated", work)
     return see_other(f"/jobs/{job.ident}")
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -59,6 +59,7 @@ CODES = {
     "web-conflict": 409,
     "web-form-used": 409,
     "web-busy": 503,
+    "web-method": 405,
     "web-too-large": 413,
     "web-too-slow": 408,
     "web-host": 421,
@@ -158,7 +159,19 @@ def refuse(request: Request, error: MetierError) -> Response:
     if request.scope.get("visit") is None:
         return HTMLResponse(templates().get_template("stranger.html").render(error=error), status)
     title = "Not found" if status == HTTP_NOT_FOUND else "This was not done"
-    return page(request, "problem.html", status, error=error, title=title)
+    return page(request, "problem.html", status, error=error, title=title, back=_came_from(request))
+
+
+def _came_from(request: Request) -> str:
+    """Give the page of ours that a request came from, as it would be loaded again."""
+    try:
+        said = urlsplit(request.headers.get("referer", ""))
+    except ValueError:
+        return ""
+    if said.netloc != request.headers.get("host") or said.path == request.url.path:
+        return ""
+    query = f"?{said.query}" if said.query else ""
+    return quote("/" + unquote(said.path).lstrip("/\\"), errors="replace") + query
 
 
 def skill_url(site: Site, card: Card | str) -> str:

@@ -42,6 +42,14 @@ KINDS = {
     "skill_update": "held update",
 }
 """The kinds of candidates, as people call them."""
+WHYS = {
+    "plugin_skill_update": "Its plugin has a new version",
+    "plugin_skill_added": "Its plugin has added it",
+    "plugin_skill_removed": "Its plugin has it no more",
+    "skill_draft": "An agent wrote it",
+    "skill_update": "Its source has a new version",
+}
+"""What happened that a person should look at, by kind."""
 SETTLED = ("ours", "theirs", "both", "text")
 
 
@@ -102,6 +110,7 @@ async def show_queue(request: Request) -> Response:
         queue=queue,
         everything=everything,
         kinds=KINDS,
+        whys=WHYS,
         project=await site.read(note_project, site),
     )
 

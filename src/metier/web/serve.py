@@ -13,10 +13,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from metier.errors import StoreError
-from metier.web.access import LOOPBACK_NAMES, PageGate
+from metier.web.access import LOOPBACK_NAMES, SECURITY_HEADERS, PageGate
 from metier.web.app import make_app
 from metier.web.site import Site
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from metier.library import Library
 
 LOOPBACK = "127.0.0.1"
-EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - addresses that are no name to be called by
+EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - all addresses of this machine
 MAX_WAITING = 256
 END_SECONDS = 2
 TICKET_POLL_SECONDS = 0.2
@@ -52,14 +54,16 @@ def serve(
     logging.getLogger("metier.web").addHandler(logging.StreamHandler())
     listening = _listen(host, port)
     bound = listening.getsockname()[1]
-    shown = f"[{host}]" if ":" in host else host
-    gate = PageGate(bound, (*LOOPBACK_NAMES, *({shown} if host not in EVERYWHERE else ()), *names))
+    own = f"[{host}]" if ":" in host else host
+    shown = names[0] if names and host in EVERYWHERE else own
+    gate = PageGate(bound, (*LOOPBACK_NAMES, own, *names))
     site = Site(library, gate)
     site.alone = alone
     config = uvicorn.Config(
         make_app(site),
         log_config=None,
-        http="h11",  # the one that bounds what a request's head may hold
+        log_level="error",  # what a stranger sends wrong is no news for whoever started this
+        http=_StrictProtocol,
         ws="none",
         proxy_headers=False,
         access_log=False,
@@ -79,6 +83,20 @@ def serve(
         door.close()
     if server.failure is not None:
         raise server.failure
+
+
+class _StrictProtocol(H11Protocol):
+    """Bounds what a request's head may hold, and answers what is no request under the same rules as
+    all else.
+    """
+
+    def send_400_response(self, msg: str) -> None:
+        headers = {"content-type": "text/plain; charset=utf-8", "connection": "close"}
+        known = list({**headers, **SECURITY_HEADERS}.items())
+        answer = h11.Response(status_code=400, headers=known, reason=b"Bad Request")
+        for event in (answer, h11.Data(data=msg.encode()), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
 
 
 class _ReadyServer(uvicorn.Server):

@@ -20,6 +20,7 @@ from hashlib import blake2b
 from operator import methodcaller
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from metier.discover.io.machine import DECISIONS, DECISIONS_COPY
 from metier.errors import MetierError, NotFoundError
 from metier.fast import set_aside
 from metier.web.errand import Errands
@@ -42,7 +43,8 @@ MIN_JUDGED_ELSEWHERE = 512
 DECISION_POLL_SECONDS = 1.0
 MAX_QUIET_SECONDS = 3.0
 """How long watching and judging wait for the first page: they would take as much time again from it."""
-WATCHED_FILES = ("trust.json", "trust-copy.json", "review", "plugins")
+WATCHED_PLACES = (DECISIONS, DECISIONS_COPY, "pending/skills", "plugins", "supply", "metier.lock")
+"""Below METIER_HOME: what was decided, agents' drafts, plugins, held updates, and what is installed."""
 IDENT_BYTES = 6
 _ODD = re.compile("[^A-Za-z0-9_-]")
 _LOG = logging.getLogger("metier.web")
@@ -262,8 +264,10 @@ class Site:
     def _look_at_decisions(self) -> tuple[object, ...]:
         """Look at the stats of what decisions and candidates are kept in."""
         context = self.library.context
-        places = [context.config, *(f"{context.data}/{name}" for name in WATCHED_FILES)]
-        return tuple(map(_stat, filter(None, places)))
+        own = [f"{context.data}/{name}" for name in WATCHED_PLACES] if context.data else []
+        return tuple(
+            map(_stat, filter(None, (context.config, f"{context.project}/metier.lock", *own)))
+        )
 
     def keep_judging(self) -> None:
         """Judge batch after batch; what is new later is judged then."""

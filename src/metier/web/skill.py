@@ -22,7 +22,7 @@ from metier.web.file_view import file_tree
 from metier.web.markdown import SkillLinks, quote_path
 from metier.web.render import page, site_of, skill_url
 from metier.web.site import SlowFact
-from metier.web.skill_actions import or_fault, seen_of
+from metier.web.skill_actions import RunWish, or_fault, plan_run, seen_of
 from metier.web.skill_files import look_for_findings
 from metier.web.skill_text import place_of, show_text
 from metier.web.visible import plain
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from metier.usage.report import Used
     from metier.web.markdown import MarkedFinding, SkillFindings
     from metier.web.site import Site
+    from metier.web.skill_actions import ShownRun
     from metier.web.skill_text import ShownText
 
 MAX_SECTIONS_SHOWN = 60
@@ -101,6 +102,8 @@ class SkillPageFacts(NamedTuple):
     decisions: list[AuditRecord]
     history: Any
     scripts: Any
+    run: Any
+    """How the first of them would run; nothing where there is none."""
     waived: list[str]
     observed: Any
 
@@ -121,6 +124,7 @@ def _look(site: Site, card: Card, *, everything: bool) -> SkillPageFacts:
     known = not isinstance(found, MetierError)
     body = _body_of(found) if known else ""
     costs = _costs(body)
+    scripts = or_fault(_scripts, site, card, trusted)
     return SkillPageFacts(
         text=_text(found, findings, base, everything=everything) if known else found,
         findings=findings,
@@ -134,7 +138,8 @@ def _look(site: Site, card: Card, *, everything: bool) -> SkillPageFacts:
         seen="" if isinstance(trusted, MetierError) else seen_of(trusted, card),
         decisions=_decisions(m, card),
         history=or_fault(skill_actions.history_of, m, card),
-        scripts=or_fault(_scripts, site, card, trusted),
+        scripts=scripts,
+        run=or_fault(_first_run, m, card, scripts),
         waived=sorted({one.finding.rule for one in marked if one.waived}),
         observed=or_fault(m.observation, card.path),
     )
@@ -177,6 +182,12 @@ def _scripts(site: Site, card: Card, trusted: Trusted | MetierError) -> list[str
             known.clear()
         known[key] = site.library.scripts(card.path)
     return known[key]
+
+
+def _first_run(m: Library, card: Card, scripts: Sequence[str] | MetierError) -> ShownRun | None:
+    if isinstance(scripts, MetierError) or not scripts or card.kind == "code":
+        return None
+    return plan_run(m, card, RunWish(scripts[0]))
 
 
 def _costs(body: str) -> list[SectionCost]:

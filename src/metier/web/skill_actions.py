@@ -35,6 +35,7 @@ VERBS: dict[str, Verb] = {
     "unblock": "unblock",
 }
 MAX_REASON_CHARS = 500
+ACCEPT_HINT = "to approve it nevertheless, tick that you accept it, and give a reason"
 MAX_DIFF_LINES = 4_000
 MAX_DIFF_LINE = 2_000
 WORKING_COPY = "now"
@@ -95,7 +96,14 @@ async def decide(request: Request) -> Response:
     digest = field(request, "seen").partition(" ")[0]
 
     def act(m: Library, card: Card) -> None:
-        m.trust(card.path, verb, reason=reason, accept_dangerous=accepts, expected=digest)
+        try:
+            m.trust(card.path, verb, reason=reason, accept_dangerous=accepts, expected=digest)
+        except RefusedError as error:
+            what, line, _findings = error.message.partition("\n")
+            if accepts or not line:
+                raise
+            # It lists findings, as the page does, and names options of the command line.
+            raise RefusedError(what, code=error.code, hint=ACCEPT_HINT) from None
 
     return await _change(request, act, "trust")
 
@@ -279,8 +287,8 @@ class RunWish(NamedTuple):
 
     script: str
     """Of a code skill, the task."""
-    words: str
-    network: bool
+    words: str = ""
+    network: bool = False
 
     @property
     def arguments(self) -> list[str]:
@@ -293,15 +301,32 @@ class RunWish(NamedTuple):
             ) from error
 
 
+class ShownRun(NamedTuple):
+    """The plan of a run, as a person reads it before they say yes."""
+
+    wish: RunWish
+    found: RunPreview
+    lines: list[Markup]
+    installs: bool
+    """Whether it declares packages that somebody has to agree to."""
+
+
 def look_at_run(m: Library, card: Card, wish: RunWish) -> RunPreview:
     """Plan a run; nothing is run."""
     return m.preview_run(card.path, wish.script, wish.arguments, network=wish.network)
 
 
-async def show_run(request: Request) -> Response:
-    """Show what a run would have, and what stands against it."""
+def plan_run(m: Library, card: Card, wish: RunWish) -> ShownRun:
+    """Plan a run, and write the plan for a page."""
     from metier.run.preview import describe
 
+    found = look_at_run(m, card, wish)
+    installs = found.packages is not None and found.packages.state == "ask"
+    return ShownRun(wish, found, [visible(line) for line in describe(found)], installs)
+
+
+async def show_run(request: Request) -> Response:
+    """Show what a run would have, and what stands against it."""
     site = site_of(request)
     card = await site.read(site.card_of, request.path_params["ident"])
     given = request.query_params
@@ -311,18 +336,9 @@ async def show_run(request: Request) -> Response:
     scripts = await site.read(site.library.scripts, card.path)
     if card.kind == "skill-md" and not wish.script and scripts:
         wish = wish._replace(script=scripts[0])
-    found = await site.read(look_at_run, site.library, card, wish)
-    return page(
-        request,
-        "skill_run.html",
-        title=plain(f"Run {card.name}"),
-        card=card,
-        wish=wish,
-        scripts=scripts,
-        found=found,
-        lines=[visible(line) for line in describe(found)],
-        installs=found.packages is not None and found.packages.state == "ask",
-    )
+    run = await site.read(plan_run, site.library, card, wish)
+    title = plain(f"Run {card.name}")
+    return page(request, "skill_run.html", title=title, card=card, scripts=scripts, run=run)
 
 
 async def start_run(request: Request) -> Response:

@@ -320,6 +320,28 @@ def test_a_body_of_any_bytes_is_shown_or_cut_with_a_way_to_the_whole(
     assert raw.data.endswith(body[-100:])
 
 
+def test_a_description_without_end_does_not_bury_the_decision(home: Home) -> None:
+    write(
+        home, "endless/SKILL.md", f"---\nname: endless\ndescription: {'so on ' * 20_000}\n---\nx\n"
+    )
+    with Browser(home) as browser:
+        answer = browser.get(browser.skill("endless"))
+
+    assert len(answer.text.partition("<nav class=")[0].rpartition("<main")[2]) < 6_000
+    assert "so on so on" in answer.text
+
+
+def test_of_a_skill_too_large_to_be_read_no_file_is_invented(home: Home) -> None:
+    write(home, "large/SKILL.md", PLAIN.replace("plain", "large") + "x" * (11 << 20))
+    with Browser(home) as browser:
+        answer = browser.get(browser.skill("large"))
+
+    assert "metier reads at most" in answer.text
+    assert "They can't be listed" in answer.text
+    assert "a single file" not in answer.text
+    assert '/files/"' not in answer.text
+
+
 def test_of_many_files_a_folder_is_listed_when_somebody_opens_it(home: Home) -> None:
     write(home, "many/SKILL.md", PLAIN.replace("plain", "many"))
     for folder in range(2):
@@ -400,6 +422,8 @@ def test_what_is_dangerous_is_approved_only_with_the_box_and_a_reason(browser: B
     said = browser.submit(url, "/trust", "approve", accept_dangerous="yes", reason="a test")
 
     assert (403, 400, 200) == (plain.status, unsaid.status, said.status)
+    assert "tick that you accept it, and give a reason" in plain.text
+    assert "--accept-dangerous" not in plain.text
     assert [("refuse", "refused", "web"), ("approve", "approved", "web")] == browser.events()
 
 

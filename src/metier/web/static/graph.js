@@ -7,7 +7,7 @@
   const choice = document.getElementById("colour");
   if (!figure || !canvas.getContext) return;
   const pen = canvas.getContext("2d");
-  const SIDE = 1000, REACH = 14, MIN_ZOOM = 1, MAX_ZOOM = 40;
+  const SIDE = 1000, REACH = 14, MIN_ZOOM = 1, MAX_ZOOM = 40, MAX_NAMED = 80;
   let data = { points: [], lines: [] };
   let zoom = 1, left = 0, top = 0;   // what part of the map is seen, in units of the map
   let chosen = -1, asked = false, waiting = 0, shownKey = null;
@@ -68,7 +68,26 @@
       mark(kind, x, y, size);
     }
     pen.globalAlpha = 1;
+    name(data.points.map(at).map(([x, y], number) => [x, y, data.points[number][2]]).filter(([x, y]) => x > 0 && y > 0 && x < canvas.clientWidth && y < canvas.clientHeight), colours, size);
     if (chosen >= 0) label(data.points[chosen], colours, size);
+  };
+  // where few points are seen each has its name, as far as none stands on another
+  const name = (seen, colours, size) => {
+    if (seen.length > MAX_NAMED) return;
+    const taken = seen.map(([x, y]) => [x - size, y - size, x + size, y + size]);
+    pen.font = "12px system-ui, sans-serif";
+    pen.fillStyle = colours.ink;
+    for (const [x, y, text] of seen) {
+      const word = text.length > 28 ? `${text.slice(0, 27)}…` : text;
+      const width = pen.measureText(word).width;
+      for (const from of [x + size + 4, x - size - 4 - width]) {
+        const box = [from, y - 7, from + width, y + 7];
+        if (box[0] < 2 || box[2] > canvas.clientWidth - 2 || taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
+        pen.fillText(word, from, y + 4);
+        taken.push(box);
+        break;
+      }
+    }
   };
   const label = (point, colours, size) => {
     const [x, y] = at(point);

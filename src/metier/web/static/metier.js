@@ -16,12 +16,24 @@
   document.addEventListener("htmx:afterRequest", () => { searching = Math.max(0, searching - 1); });
   // each form has a number of its own, and what somebody opened stays open: neither is news
   const shownBy = (part) => part.innerHTML.replace(/name="form_key" value="[^"]*"/g, "");
+  const known = new WeakMap();  // each part as the server wrote it, without what was opened or loaded in it since
+  const note = () => document.querySelectorAll("[data-live]").forEach((part) => { if (!known.has(part)) known.set(part, shownBy(part)); });
+  note();
+  document.addEventListener("htmx:afterSwap", note);
   const keepOpen = (part, fresh) => {
     const was = [...part.querySelectorAll("details")];
     fresh.querySelectorAll("details").forEach((one, at) => {
       if (was[at] && was[at].firstElementChild.textContent === one.firstElementChild.textContent) one.open = was[at].open;
     });
   };
+  // who began to read these bytes decides about no others: new ones are shown, and no form is about them before the page is loaded again
+  const bytesOf = (root) => { const one = root.querySelector("[data-bytes]"); return one && one.dataset.bytes; };
+  const read = bytesOf(document);
+  const forbid = (fresh) => {
+    fresh.querySelectorAll("input[name=seen]").forEach((one) => { one.value = ""; });
+    fresh.querySelectorAll("[data-stale]").forEach((one) => { one.hidden = false; });
+  };
+  const sameLink = (one, fresh) => one.matches("a[href]") && [...fresh.querySelectorAll("a[href]")].find((other) => other.getAttribute("href") === one.getAttribute("href"));
   const renew = () => {
     if (dirty || document.querySelector("dialog[open]")) {
       if (news) news.hidden = false;
@@ -40,13 +52,19 @@
       if (searching || location.href !== where) { renew(); return; }
       const found = fresh.querySelectorAll("[data-live]");
       if (dirty || found.length !== parts.length) { if (news) news.hidden = false; return; }
-      parts.forEach((part, at) => {
-        keepOpen(part, found[at]);
-        if (shownBy(part) === shownBy(found[at])) return;
-        if (part.contains(document.activeElement)) { if (news) news.hidden = false; return; }
-        part.replaceWith(found[at]);
-        if (window.htmx) window.htmx.process(found[at]);
-      });
+      const changed = [...parts].map((part, at) => [part, found[at], shownBy(found[at])]).filter(([part, , told]) => known.get(part) !== told);
+      const active = document.activeElement;
+      const holder = changed.find(([part]) => part.contains(active));
+      const link = holder && sameLink(active, holder[1]);
+      if (holder && !link) { if (news) news.hidden = false; return; }  // all of it or nothing: what is read and what is decided belong together
+      if (bytesOf(fresh) !== read) forbid(fresh);
+      for (const [part, one, told] of changed) {
+        known.set(one, told);
+        keepOpen(part, one);
+        part.replaceWith(one);
+        if (window.htmx) window.htmx.process(one);
+      }
+      if (link) link.focus();
       document.dispatchEvent(new CustomEvent("metier:renewed"));
     }, 150);
   };
