@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from metier.hub.hub import Hub
     from metier.hub.io.database import Transaction
     from metier.hub.model import Caller, HubSkill, Namespace, Release, Row
+    from metier.supply.approvals import LogEntry
 
     T = TypeVar("T")
 
@@ -302,9 +303,7 @@ async def _show_skill(request: Request) -> Response:
     return JSONResponse({**skill_document(skill), "releases": rows})
 
 
-def release_document(
-    release: Release, entry: approval_log.LogEntry | None = None
-) -> dict[str, Any]:
+def release_document(release: Release, entry: LogEntry | None = None) -> dict[str, Any]:
     """Write a release for a program."""
     found = release._asdict()
     for name in ("id", "skill", "publisher_ident"):
@@ -317,19 +316,10 @@ def release_document(
     }
 
 
-def _entry_about(hub: Hub, release: Release) -> approval_log.LogEntry | None:
-    """Give the newest entry of the log that speaks of this release."""
+def _entry_about(hub: Hub, release: Release) -> LogEntry | None:
+    """Give the newest entry of the log that says in which state this release is."""
     with hub.database.read() as connection:
-        space = namespaces.find_namespace(connection, release.namespace)
-        row = connection.row(
-            "SELECT number, entry, previous, hash FROM approvals WHERE namespace_id = ? "
-            "AND release_id = ? ORDER BY number DESC LIMIT 1",
-            space.id if space else 0,
-            release.id,
-        )
-    if row is None:
-        return None
-    return approval_log.LogEntry(row["number"], row["entry"], row["previous"], row["hash"])
+        return approval_log.newest_about(connection, release.id)
 
 
 async def _show_release(request: Request) -> Response:
@@ -477,9 +467,7 @@ async def _show_log(request: Request) -> Response:
     first = number_in(request, "from", 0)
     limit = min(number_in(request, "limit", MAX_LOG_ENTRIES), MAX_LOG_ENTRIES)
 
-    def look(
-        hub: Hub, caller: Caller
-    ) -> tuple[approval_log.LogEntry, list[approval_log.LogEntry], str]:
+    def look(hub: Hub, caller: Caller) -> tuple[LogEntry, list[LogEntry], str]:
         with hub.database.read() as connection:
             space = namespaces.need_namespace(connection, caller, name)
             head = approval_log.head_of(connection, space.id)

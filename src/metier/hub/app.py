@@ -27,7 +27,7 @@ from metier.errors import (
     StoreError,
     UsageError,
 )
-from metier.hub import accounts, api, api_people, clients, feed, login_pages
+from metier.hub import accounts, api, api_people, clients, feed, login_pages, pages
 from metier.hub.clients.login import token_in
 from metier.hub.deliver import DeliveryThread
 from metier.hub.here import is_from_here
@@ -35,7 +35,6 @@ from metier.hub.limits import RateLimits
 from metier.hub.metrics import HubMetrics
 from metier.hub.model import NOBODY
 from metier.hub.pages.page import say_problem, wants_page
-from metier.hub.pages.routes import PAGES
 from metier.hub.request_log import RequestLogMiddleware
 from metier.web.access import SECURITY_HEADERS
 
@@ -256,7 +255,7 @@ ROUTES = [
     *feed.ROUTES,
     *login_pages.ROUTES,
     *clients.ROUTES,
-    *PAGES,
+    *pages.ROUTES,
 ]
 
 

@@ -12,6 +12,7 @@ from metier.hub.namespaces import need_namespace, policy_of
 from metier.hub.releases import find_release, find_skill_row, releases_of
 from metier.hub.search import index_skill
 from metier.hub.webhooks import announce
+from metier.supply.approvals import HEAD_TYPE, head_statement
 from metier.supply.safe_names import fold_name
 from metier.trust.sign import sign_detached, sign_digest
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from metier.hub.hub import Hub
     from metier.hub.io.database import Transaction
     from metier.hub.model import Caller, Namespace, Release, ReleaseState
+    from metier.supply.approvals import LogEntry
 
 MAX_REASON_CHARS = 1000
 
@@ -202,16 +204,18 @@ def deprecate(
             row["id"],
         )
         _record(hub, connection, caller, "deprecate", space, shown[0], reason)
-        _log(hub, connection, space, shown[0], "deprecate", [caller.name], reason.strip())
+        offered = next((one for one in shown if one.state in {"approved", "yanked"}), None)
+        if offered is not None:  # what waits is named to nobody who may not see it
+            _log(hub, connection, space, offered, "deprecate", [caller.name], reason.strip())
         if reason.strip():
             announce(hub, connection, space, "deprecated", shown[0])
     return reason.strip()
 
 
-def signed_head(hub: Hub, namespace: str, head: approval_log.LogEntry) -> str:
+def signed_head(hub: Hub, namespace: str, head: LogEntry) -> str:
     """Give the hub's signature of the state of a log."""
-    statement = approval_log.head_statement(namespace, head)
-    return sign_detached(approval_log.HEAD_TYPE, statement, hub.private_key).decode("ascii")
+    statement = head_statement(namespace, head)
+    return sign_detached(HEAD_TYPE, statement, hub.private_key).decode("ascii")
 
 
 # --- parts of it

@@ -11,6 +11,7 @@ from metier.errors import MetierError
 from metier.hub import approval_log, audit_log, authorize, retention
 from metier.hub.io.objects import blob_key
 from metier.hub.releases import releases_of
+from metier.supply.approvals import first_broken
 from metier.trust.sign import Signed, verify_envelope
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ def _broken_log(connection: Transaction, space: int) -> int:
         entries = approval_log.entries_from(connection, space, first, 1000)
         if not entries:
             return 0
-        broken = approval_log.first_broken(entries, previous, first - 1)
+        broken = first_broken(entries, previous, first - 1)
         if broken:
             return broken
         first, previous = entries[-1].number + 1, entries[-1].hash

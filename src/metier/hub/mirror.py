@@ -13,22 +13,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from metier.discover.io import disk
 from metier.errors import IntegrityError, NotFoundError, RefusedError, UsageError
-from metier.hub import approval_log
 from metier.hub.examine import unpack
 from metier.hub.io.mirror_folder import MirrorFolder
 from metier.hub.io.mirror_hub import MirrorHub
 from metier.standard.digest import TreeFile, tree_digest
 from metier.standard.semver import read_range, read_version, satisfies
+from metier.supply.approvals import first_broken, is_signed
 from metier.supply.io.hub import PromisedRelease
 from metier.supply.safe_names import printable
 from metier.supply.sources.hub_names import hub_base
-from metier.trust.sign import Unverified, key_id, verify_detached
+from metier.trust.sign import key_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from metier.context import Context
-    from metier.hub.approval_log import LogCopy
+    from metier.supply.approvals import LogCopy
 
 NEWEST = "latest"
 REFUSALS = frozenset({"exists", "hub-unfit", "hub-signature"})
@@ -339,12 +339,7 @@ def check_log(space: str, log: LogCopy, key: bytes, before: LogCopy | None) -> N
     """Refuse a log that does not hang together, that the hub did not sign, or that is not what was
     seen before with something added.
     """
-    broken = approval_log.first_broken(log.entries)
-    head = log.entries[-1] if log.entries else approval_log.LogEntry(0, "", "", "")
-    statement = approval_log.head_statement(space, head)
-    kind = approval_log.HEAD_TYPE
-    signed = verify_detached(kind, statement, log.signature.encode(), [key])
-    if broken or isinstance(signed, Unverified):
+    if first_broken(log.entries) or not is_signed(space, log, key):
         raise _lies(f"the log of {space} is not good")
     known = before.entries if before is not None else ()
     if log.entries[: len(known)] != known:

@@ -10,17 +10,25 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.audit import log
-from metier.errors import AmbiguousError, MetierError, NotFoundError, RefusedError, UsageError
+from metier.errors import (
+    AmbiguousError,
+    MetierError,
+    NotFoundError,
+    RefusedError,
+    StoreError,
+    UsageError,
+)
 from metier.supply.io.hub_client import HubClient
 from metier.supply.io.hubs_file import KnownHub, change_hubs, read_hubs
 from metier.supply.model import SearchResult
 from metier.supply.sources.hub_names import HUB, HUB_AT, HubPlace, hub_base, hubs_among, place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from metier.context import Context
     from metier.model import Trust
+    from metier.supply.approvals import SeenHead
     from metier.supply.hub_login import ShowLogin
     from metier.supply.model import Request
 
@@ -76,7 +84,10 @@ def login(
     who = client.get("/whoami") if token or not about.get("accounts") else {}
     change_hubs(
         context,
-        lambda hubs: {**hubs, base: KnownHub(str(about["key"]), token)},
+        lambda hubs: {
+            **hubs,
+            base: KnownHub(str(about["key"]), token, {} if accept_key else _logs_in(hubs, base)),
+        },
     )
     log.record(context, "login", "done", path=base, key=str(about["key_id"]))
     roles = who.get("roles")
@@ -117,6 +128,33 @@ def meet(context: Context, base: str) -> str:
         lambda hubs: {**hubs, base: hubs.get(base, KnownHub(""))._replace(key=key)},
     )
     return key
+
+
+def known_head(context: Context, base: str, namespace: str) -> SeenHead | None:
+    """Give where a namespace's log of approvals ended when it was last seen."""
+    return _logs_in(read_hubs(context), base).get(namespace)
+
+
+def keep_head(context: Context, base: str, namespace: str, head: SeenHead) -> None:
+    """Remember where a log ended, so that nobody changes its past unseen. Where nothing can be written,
+    as in some CI, nothing is remembered.
+    """
+    if known_head(context, base, namespace) == head:
+        return
+
+    def change(hubs: dict[str, KnownHub]) -> dict[str, KnownHub]:
+        known = hubs.get(base, KnownHub(""))
+        before = known.logs.get(namespace)
+        if before is not None and before.size > head.size:  # another process saw more of it
+            return hubs
+        return {**hubs, base: known._replace(logs={**known.logs, namespace: head})}
+
+    with suppress(StoreError):
+        change_hubs(context, change)
+
+
+def _logs_in(hubs: Mapping[str, KnownHub], base: str) -> Mapping[str, SeenHead]:
+    return hubs.get(base, KnownHub("")).logs
 
 
 def _check_key(context: Context, base: str, key: str, *, accept_key: bool) -> None:

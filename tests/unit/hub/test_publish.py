@@ -16,13 +16,14 @@ from fakes.hub_skills import (
 
 from metier.errors import IntegrityError, MetierError, NotFoundError, RefusedError
 from metier.hub import decide, publish
-from metier.hub.approval_log import entries_from, first_broken
+from metier.hub.approval_log import entries_from
 from metier.hub.audit_log import first_broken_event
 from metier.hub.hub import Hub
 from metier.hub.model import LOCAL, NOBODY, Caller
 from metier.hub.namespaces import add_namespace, change_namespace, find_namespace, set_hub_policy
 from metier.hub.releases import need_release, need_skill, sort_key
 from metier.hub.search import HubQuery, search
+from metier.supply.approvals import first_broken
 from metier.supply.archives.write_tar import PackFile, pack_tar_gz
 from metier.trust.sign import Signed, verify_envelope
 
