@@ -46,6 +46,12 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 MAX_JSON_BYTES = 1 << 20
+MAX_JSON_BYTES_OF_NOBODY = 32 << 10
+"""Of who has shown no token: enough for a login."""
+MAX_BODIES = 8
+"""How many archives, or pieces of them, are in memory at a time; further ones wait."""
+MAX_PUBLICATIONS = 16
+"""How many are examined or wait for it at a time, so that other requests find a thread."""
 BODY_SECONDS = 60
 MAX_LOG_ENTRIES = 1000
 MAX_PAGE = 500
@@ -91,7 +97,8 @@ async def read_body(request: Request, most: int) -> bytes:
 
 async def read_json(request: Request) -> dict[str, Any]:
     """Read the JSON object that a request sends; nothing sent is an empty one."""
-    data = await read_body(request, MAX_JSON_BYTES)
+    known = caller_of(request).kind != "nobody"
+    data = await read_body(request, MAX_JSON_BYTES if known else MAX_JSON_BYTES_OF_NOBODY)
     if not data.strip():
         return {}
     try:
@@ -374,8 +381,10 @@ async def _put_blob(request: Request) -> Response:
     if request.method == "HEAD":
         known = await ask(request, publish.has_blob, sha256)
         return Response(status_code=200 if known else 404)
-    data = await read_body(request, publish.MAX_BLOB_BYTES)
-    is_new = await ask(request, publish.put_blob, sha256, data)
+    publish.check_may_upload(caller_of(request))
+    async with request.app.state.bodies:
+        data = await read_body(request, publish.MAX_BLOB_BYTES)
+        is_new = await ask(request, publish.put_blob, sha256, data)
     return JSONResponse({"sha256": sha256, "size": len(data)}, 201 if is_new else 200)
 
 
@@ -395,8 +404,10 @@ async def _add_piece(request: Request) -> Response:
     offset = request.headers.get("upload-offset", "")
     if not offset.isascii() or not offset.isdigit() or len(offset) > 12:
         raise UsageError("Upload-Offset is missing", hint="say where this piece begins")
-    data = await read_body(request, publish.MAX_PIECE_BYTES)
-    received = await ask(request, publish.add_piece, ident, int(offset), data)
+    await ask(request, publish.upload_state, ident)  # not another's, before it is read
+    async with request.app.state.bodies:
+        data = await read_body(request, publish.MAX_PIECE_BYTES)
+        received = await ask(request, publish.add_piece, ident, int(offset), data)
     return JSONResponse({"received": received})
 
 
@@ -429,7 +440,8 @@ async def _publish(request: Request) -> Response:
             answer = keep_answer(connection, hub.now(), caller, key, asked, answer)
         answers.append(answer)
 
-    await ask(request, publish.publish, *_place(request), wish, keep)
+    async with request.app.state.publications:
+        await ask(request, publish.publish, *_place(request), wish, keep)
     status, body = answers[-1]
     return Response(body, status, media_type="application/json")
 

@@ -287,4 +287,6 @@ def make_app(hub: Hub, *, local: bool = True) -> Starlette:
         ],
     )
     app.state.hub, app.state.metrics, app.state.local = hub, metrics, local
+    app.state.bodies = asyncio.Semaphore(api.MAX_BODIES)
+    app.state.publications = asyncio.Semaphore(api.MAX_PUBLICATIONS)
     return app

@@ -25,7 +25,7 @@ from metier.supply.model import Item
 from metier.supply.safe_names import check_items, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from metier.context import Context
@@ -85,14 +85,14 @@ def _chunks(data: bytes) -> Iterator[bytes]:
         yield data[at : at + _WINDOW]
 
 
-def examine(hub: Hub, name: str, data: bytes) -> Verdicts:
-    """Judge an archive as the skill of a name. Few are judged at a time: more would only share the
-    same processors, each with a scanner of its own in memory.
+def examine(hub: Hub, name: str, fetch: Callable[[], bytes]) -> Verdicts:
+    """Judge an archive as the skill of a name. Few are fetched and judged at a time: more would only
+    share the same processors, each with a scanner of its own in memory.
     """
-    return hub.judges.submit(_examine, hub, name, data).result()
+    return hub.judges.submit(_examine, hub, name, fetch).result()
 
 
-def _examine(hub: Hub, name: str, data: bytes) -> Verdicts:
+def _examine(hub: Hub, name: str, fetch: Callable[[], bytes]) -> Verdicts:
     if not GOOD_NAME.match(name) or len(name) > 64:
         raise UsageError(
             f"'{printable(name)}' cannot be the name of a skill",
@@ -100,7 +100,7 @@ def _examine(hub: Hub, name: str, data: bytes) -> Verdicts:
         )
     context = hub.library().context
     limits = context.settings.supply
-    unpacked = unpack(data, limits._replace(files=min(limits.files, MAX_FILES)))
+    unpacked = unpack(fetch(), limits._replace(files=min(limits.files, MAX_FILES)))
     head = next((file for file in unpacked if file.path == "SKILL.md"), None)
     if head is None:
         raise RefusedError(
