@@ -163,23 +163,7 @@ async def _who_am_i(request: Request) -> Response:
             "nobody is logged in", code="hub-no-token", hint="log in: metier login URL"
         )
 
-    def names(hub: Hub, _caller: Caller) -> tuple[dict[int, str], dict[int, str]]:
-        with hub.database.read() as connection:
-            spaces = connection.rows("SELECT id, name FROM namespaces")
-            groups = connection.rows("SELECT id, name FROM organisations")
-        return {row["id"]: row["name"] for row in spaces}, {
-            row["id"]: row["name"] for row in groups
-        }
-
-    spaces, groups = await ask(request, names)
-    roles = [
-        {
-            "role": one.role,
-            "namespace": spaces.get(one.namespace, ""),
-            "organisation": groups.get(one.organisation, ""),
-        }
-        for one in caller.grants
-    ]
+    roles = await ask(request, accounts.roles_of)
     return JSONResponse({"kind": caller.kind, "name": caller.name, "roles": roles})
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from metier.hub import authorize
 from metier.hub.model import HubSkill, Release, ReleaseFile
-from metier.hub.namespaces import namespace_of, need_namespace
+from metier.hub.namespaces import need_namespace
 from metier.standard.semver import read_version
 from metier.supply.safe_names import fold_name
 
@@ -166,24 +166,22 @@ def list_skills(
 
 
 def pending_releases(hub: Hub, caller: Caller, limit: int = 200) -> list[Release]:
-    """List what waits for somebody's decision, the oldest first."""
-    where, values = authorize.visible_where(caller)
+    """List what waits for somebody's decision, and what they published that waits for others', the
+    oldest first.
+    """
+    readable, values = authorize.visible_where(caller)
+    decided, more = authorize.granted_where(caller, "see_pending")
     with hub.database.read() as connection:
         rows = connection.rows(
-            f"SELECT {RELEASE_COLUMNS}, n.id AS n_id, n.organisation_id, n.visibility, "
-            f"n.state AS n_state FROM {_FROM} WHERE r.state = 'pending' AND {where} "
+            f"SELECT {RELEASE_COLUMNS} FROM {_FROM} WHERE r.state = 'pending' AND {readable} "
+            f"AND ({decided} OR (r.publisher_ident = ? AND r.publisher_ident <> '')) "
             "ORDER BY r.created_at, r.id LIMIT ?",
             *values,
+            *more,
+            caller.ident,
             limit,
         )
-        found = [(release_of(row), _space_of(connection, row["space"])) for row in rows]
-    return [one for one, space in found if authorize.may_see(caller, space, one)]
-
-
-def _space_of(connection: Transaction, name: str) -> Namespace:
-    row = connection.row("SELECT * FROM namespaces WHERE name = ?", name)
-    assert row is not None
-    return namespace_of(row)
+    return [release_of(row) for row in rows]
 
 
 def findings_text(findings: Sequence[Any]) -> str:
