@@ -23,6 +23,7 @@ from metier.hub import api
 from metier.hub.accounts import add_token
 from metier.hub.hub import Hub, HubOptions
 from metier.hub.model import LOCAL
+from metier.hub.namespaces import add_namespace, list_namespaces
 from metier.hub.request_log import OneLine
 
 HEAD = f"---\nname: trap\ndescription: Formats tables.\n---\n\n{SAFE}\n".encode()
@@ -140,10 +141,44 @@ def test_no_json_breaks_a_request(embedded: Hub, path: str, body: str) -> None:
     assert 400 == AskedHub(embedded).ask("POST", path, HOSTILE_BODIES[body]).status
 
 
+ODD_CHANGES = [
+    {"visibility": ["public"]},
+    {"state": {}},
+    {"policy": {"signature": []}},
+    {"policy": {"safe": {}}},
+    {"policy": []},
+    {"quota_bytes": []},
+]
+
+
+@pytest.mark.parametrize("change", ODD_CHANGES, ids=str)
+def test_no_change_of_a_namespace_breaks_the_request(embedded: Hub, change: object) -> None:
+    add_namespace(embedded, LOCAL, "team")
+
+    assert 400 == AskedHub(embedded).ask("PATCH", "/api/v1/namespaces/team", change).status
+
+
+@pytest.mark.parametrize("name", ["what", "about", "namespace", "connection", "now", "caller", "x"])
+def test_what_nothing_is_called_changes_nothing_of_a_namespace(embedded: Hub, name: str) -> None:
+    made = add_namespace(embedded, LOCAL, "team")
+
+    answer = AskedHub(embedded).ask("PATCH", "/api/v1/namespaces/team", {name: "y"})
+
+    assert (200, [made]) == (answer.status, list_namespaces(embedded, LOCAL))
+
+
 def test_json_has_a_size(hub: Hub) -> None:
     body = json.dumps({"name": "x" * (2 << 20)}).encode()
 
     assert 413 == AskedHub(hub).ask("POST", "/api/v1/namespaces", body).status
+
+
+def test_who_shows_no_token_has_little_of_theirs_read(hub: Hub) -> None:
+    body = json.dumps({"name": "x" * (64 << 10)}).encode()
+
+    answer = AskedHub(hub).ask("POST", "/api/v1/namespaces", body, x_forwarded_for="192.0.2.1")
+
+    assert 413 == answer.status
 
 
 @pytest.mark.parametrize(

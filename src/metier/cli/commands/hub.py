@@ -224,23 +224,16 @@ def _revoke_token(values: Values, word: str) -> None:
 def _policy(values: Values, _word: str) -> None:
     """Show the hub's policy, or change it."""
     from metier.hub.model import LOCAL
-    from metier.hub.namespaces import change_namespace, hub_policy, set_hub_policy
+    from metier.hub.namespaces import adjust_policy
 
-    told = values.text("set")
+    try:
+        told = json.loads(values.text("set") or "{}")
+    except ValueError:
+        raise UsageError(
+            "--set takes JSON", hint="""for example --set '{"safe": "review"}'"""
+        ) from None
     with open_hub(values) as hub:
-        if told:
-            try:
-                policy = json.loads(told)
-            except ValueError:
-                raise UsageError(
-                    "--set takes JSON", hint="""for example --set '{"safe": "review"}'"""
-                ) from None
-            if values.text("namespace"):
-                change_namespace(hub, LOCAL, values.text("namespace"), {"policy": policy})
-            else:
-                set_hub_policy(hub, LOCAL, policy)
-        with hub.database.read() as connection:
-            found = hub_policy(connection)
+        found = adjust_policy(hub, LOCAL, told, values.text("namespace"))
     answer(
         values,
         found,
