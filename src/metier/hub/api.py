@@ -5,7 +5,6 @@ core in a worker thread, and writes the answer.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,6 @@ from metier.hub import (
     releases,
 )
 from metier.hub.compare import compare_releases
-from metier.hub.io.objects import blob_key
 from metier.hub.mirrored import read_proofs
 from metier.hub.repeat import hash_of_request, keep_answer, known_answer
 from metier.hub.search import HubQuery, search
@@ -330,19 +328,8 @@ async def _give_archive(request: Request) -> Response:
     }
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    data = await run_in_threadpool(_verified_archive, hub_of(request), found)
+    data = await run_in_threadpool(releases.archive_of, hub_of(request), found)
     return Response(data, media_type="application/gzip", headers=headers)
-
-
-def _verified_archive(hub: Hub, release: Release) -> bytes:
-    data = hub.objects.get(blob_key(release.archive))
-    if hashlib.sha256(data).hexdigest() != release.archive:
-        raise RefusedError(
-            f"the hub's copy of {release.name} {release.version} is damaged",
-            code="digest",
-            hint="ask an admin to run: metier hub check",
-        )
-    return data
 
 
 async def _compare(request: Request) -> Response:

@@ -80,6 +80,7 @@ CODES = {
     "malformed": 422,
     "unsafe-entry": 422,
     "hub-several": 409,
+    "hub-object": 503,
     "hub-busy": 429,
     "hub-rate": 429,
     "hub-login": 401,
@@ -91,6 +92,12 @@ CODES = {
     "web-form-used": 409,
     "web-conflict": 409,
 }
+INNER = {
+    "hub-database": "the hub's database does not answer",
+    "hub-objects": "the hub's object store does not answer",
+    "hub-object": "the hub has lost the bytes of this release",
+}
+"""What is told of parts of the hub that fail."""
 CLIENT_HEADER = "metier-client"
 """What our own client sends along: no form of a strange page can."""
 _LOG = logging.getLogger("metier.hub")
@@ -178,9 +185,21 @@ def status_of(error: MetierError) -> int:
     )
 
 
+def outward(error: MetierError) -> MetierError:
+    """Give an error as whoever asks may know it. Where the hub's own parts fail, their addresses, folders
+    and words are for its log.
+    """
+    if not isinstance(error, StoreError) and error.code not in INNER:
+        return error
+    _LOG.warning("a part of the hub failed: %s", error.message)
+    said = INNER.get(error.code, "the hub cannot do this now")
+    return StoreError(said, code=error.code, hint="try again later, or tell the hub's admins")
+
+
 def refuse(error: MetierError) -> Response:
     """Say what went wrong, as problem+json."""
     status = status_of(error)
+    error = outward(error)
     problem = {"type": "about:blank", "title": error.message, "status": status, **error.as_dict()}
     headers = {"www-authenticate": "Bearer"} if status == 401 else {}
     if "retry_after" in error.details:
@@ -226,7 +245,7 @@ async def _say_ready(request: Request) -> Response:
         async with asyncio.timeout(15):
             await run_in_threadpool(look)
     except (MetierError, TimeoutError) as error:
-        said = error.message if isinstance(error, MetierError) else "no answer in time"
+        said = outward(error).message if isinstance(error, MetierError) else "no answer in time"
         return PlainTextResponse(f"not ready: {said}\n", 503)
     return PlainTextResponse("ready\n")
 

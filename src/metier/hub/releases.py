@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING
 
+from metier.errors import IntegrityError, NotFoundError, StoreError
 from metier.hub import authorize
+from metier.hub.io.objects import blob_key
 from metier.hub.model import HubSkill, Release, ReleaseFile
 from metier.hub.namespaces import need_namespace
 from metier.standard.semver import read_version
@@ -147,6 +150,21 @@ def need_release(
     if found is None or not authorize.may_see(caller, space, found):
         raise authorize.no_skill(namespace, name, version)
     return space, found
+
+
+def archive_of(hub: Hub, release: Release) -> bytes:
+    """Give the archive of a release, held to its hash."""
+    try:
+        data = hub.objects.get(blob_key(release.archive))
+    except NotFoundError as error:  # the release is there: it is the hub's own fault
+        raise StoreError(error.message, code="hub-object", hint=error.hint) from error
+    if hashlib.sha256(data).hexdigest() != release.archive:
+        raise IntegrityError(
+            f"the hub's copy of {release.name} {release.version} is damaged",
+            code="digest",
+            hint="ask an admin to run: metier hub check",
+        )
+    return data
 
 
 def list_skills(

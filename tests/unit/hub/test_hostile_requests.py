@@ -19,9 +19,11 @@ import pytest
 from fakes.asked_hub import AskedHub, Said
 from fakes.hub_skills import SAFE, publish_text, skill_archive
 
+from metier.errors import StoreError
 from metier.hub import api
 from metier.hub.accounts import add_token
 from metier.hub.hub import Hub, HubOptions
+from metier.hub.io.objects import blob_key
 from metier.hub.model import LOCAL
 from metier.hub.namespaces import add_namespace, list_namespaces
 from metier.hub.request_log import OneLine
@@ -242,6 +244,31 @@ def test_what_is_asked_is_one_line_of_the_log_whatever_is_in_it(
     assert "ZeroDivisionError" in "".join(lines)
     assert "secret" not in "".join(lines)
     assert {"request"} <= {json.loads(line)["event"] for line in lines}
+
+
+def test_where_a_part_of_the_hub_fails_nobody_learns_where_it_lies(
+    embedded: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = publish_text(embedded, LOCAL, "table-tidy").archive
+    asked = AskedHub(embedded)
+    place = "/api/v1/skills/team/table-tidy/0.1.0/archive"
+    embedded.objects.delete(blob_key(archive))
+    lost = asked.ask("GET", place)
+
+    def fail() -> None:
+        raise StoreError("no answer from hub@10.0.0.5:5432/secret", code="hub-database", hint="")
+
+    monkeypatch.setattr(embedded.database, "read", fail)
+    away = [
+        asked.ask("GET", path) for path in (place, "/readyz", "/", "/v2/team/table-tidy/tags/list")
+    ]
+
+    away += [asked.ask("GET", path, accept="text/html") for path in ("/", "/gone")]
+
+    assert (503, "hub-object") == (lost.status, lost.code)
+    assert archive.encode() not in lost.body
+    assert [503] * len(away) == [one.status for one in away]
+    assert not any(b"10.0.0.5" in one.body for one in away)
 
 
 def test_nobody_learns_what_others_have(hub: Hub) -> None:

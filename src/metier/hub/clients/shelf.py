@@ -5,17 +5,15 @@ rejected is never given.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from metier.errors import AmbiguousError, NotFoundError, RefusedError
+from metier.errors import AmbiguousError, NotFoundError
 from metier.hub import authorize
 from metier.hub.examine import unpack
-from metier.hub.io.objects import blob_key
 from metier.hub.namespaces import need_namespace
-from metier.hub.releases import LATEST, need_release, need_skill
+from metier.hub.releases import LATEST, archive_of, need_release, need_skill
 from metier.supply.safe_names import fold_name, printable
 
 if TYPE_CHECKING:
@@ -115,18 +113,6 @@ def place_of_name(hub: Hub, caller: Caller, name: str) -> str:
             hint="name the namespace, too",
         )
     return str(rows[0]["space"])
-
-
-def archive_of(hub: Hub, release: Release) -> bytes:
-    """Give the archive of a release, held to its hash."""
-    data = hub.objects.get(blob_key(release.archive))
-    if hashlib.sha256(data).hexdigest() != release.archive:
-        raise RefusedError(
-            f"the hub's copy of {release.name} {release.version} is damaged",
-            code="digest",
-            hint="ask an admin to run: metier hub check",
-        )
-    return data
 
 
 class UnpackedArchives:
