@@ -19,6 +19,7 @@ from fakes.hub_skills import SAFE, skill_archive
 from fakes.served_hub import ServedHub, served_hub
 from fakes.shop import Shop
 
+from metier.hub.hub import HubOptions
 from metier.hub.model import LOCAL
 from metier.hub.namespaces import change_namespace
 
@@ -93,6 +94,20 @@ def test_a_strange_pages_form_changes_nothing_on_a_hub_without_accounts(served: 
     ours = ask(f"{served.url}/api/v1/namespaces", "POST", body, Metier_Client="1")
 
     assert (403, 403, 201) == (form[0], named[0], ours[0])
+
+
+@pytest.mark.parametrize(
+    ("url", "status"),
+    [("https://hub.example.org", 403), ("", 201), ("http://127.0.0.1:8700", 201)],
+)
+def test_behind_a_proxy_that_does_not_say_so_nobody_is_the_local_user(
+    tmp_path: Path, url: str, status: int
+) -> None:
+    with served_hub(tmp_path / "hub", HubOptions(str(tmp_path / "hub"), public_url=url)) as one:
+        made = ask(f"{one.url}/api/v1/namespaces", "POST", {"name": "theirs"}, Metier_Client="1")
+        page = ask(f"{one.url}/policy", Accept="text/html")
+
+    assert (status, status == 201) == (made[0], page[0] == 200)
 
 
 def test_a_private_name_and_one_that_nobody_has_give_the_same_answer(served: ServedHub) -> None:

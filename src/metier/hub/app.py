@@ -30,7 +30,7 @@ from metier.errors import (
 from metier.hub import accounts, api, api_people, clients, feed, login_pages, pages
 from metier.hub.clients.login import token_in
 from metier.hub.deliver import DeliveryThread
-from metier.hub.here import is_from_here
+from metier.hub.here import is_for_others, is_from_here
 from metier.hub.limits import RateLimits
 from metier.hub.metrics import HubMetrics
 from metier.hub.model import NOBODY
@@ -280,6 +280,7 @@ ROUTES = [
 
 def make_app(hub: Hub, *, local: bool = True) -> Starlette:
     """Put the application together; `local` says that it listens on this machine alone."""
+    local = local and not is_for_others(hub.options)
 
     @contextlib.asynccontextmanager
     async def living(_app: Starlette) -> AsyncIterator[None]:

@@ -65,9 +65,14 @@ def _serve(values: Values, _word: str) -> None:
         sys.stdout.flush()  # whoever started this waits for the line
 
     with open_hub(values) as hub:
+        from metier.hub.here import is_for_others
         from metier.hub.serve import serve
 
-        if not local and hub.provider is None and not _has_accounts(hub):
+        if (
+            (not local or is_for_others(hub.options))
+            and hub.provider is None
+            and not _has_accounts(hub)
+        ):
             note(
                 "warning: nobody can log in yet. Make a token first: "
                 "metier hub token add --role admin --name me"

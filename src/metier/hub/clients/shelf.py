@@ -19,8 +19,6 @@ from metier.supply.safe_names import fold_name, printable
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from starlette.requests import Request
-
     from metier.hub.examine import UnpackedFile
     from metier.hub.hub import Hub
     from metier.hub.model import Caller, HubSkill, Release, Row
@@ -154,8 +152,3 @@ _ARCHIVES = UnpackedArchives()
 def files_of(hub: Hub, release: Release) -> list[UnpackedFile]:
     """Give the files of a release."""
     return _ARCHIVES.of(hub, release)
-
-
-def address_of_hub(hub: Hub, request: Request) -> str:
-    """Give the address that a client reaches the hub by."""
-    return (hub.options.public_url or str(request.base_url)).rstrip("/")
