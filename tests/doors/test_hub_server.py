@@ -177,6 +177,19 @@ def test_what_it_is_asked_is_counted(served: ServedHub) -> None:
     assert "metier_hub_pending_releases 0" in text
 
 
+def test_what_everybody_asked_is_not_told_to_who_has_a_role_in_a_part(served: ServedHub) -> None:
+    tokens = [served.token("admin", "team"), served.token("reader")]
+
+    seen = [
+        ask(f"{served.url}/metrics", X_Forwarded_For="192.0.2.1", Authorization=f"Bearer {token}")[
+            0
+        ]
+        for token in tokens
+    ]
+
+    assert [404, 200] == seen
+
+
 def test_a_request_that_comes_twice_with_its_key_is_answered_as_the_first_time(
     served: ServedHub,
 ) -> None:

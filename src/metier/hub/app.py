@@ -27,7 +27,7 @@ from metier.errors import (
     StoreError,
     UsageError,
 )
-from metier.hub import accounts, api, api_people, clients, feed, login_pages, pages
+from metier.hub import accounts, api, api_people, authorize, clients, feed, login_pages, pages
 from metier.hub.clients.login import token_in
 from metier.hub.deliver import DeliveryThread
 from metier.hub.here import is_for_others, is_from_here
@@ -251,9 +251,11 @@ async def _say_ready(request: Request) -> Response:
 
 
 async def _show_metrics(request: Request) -> Response:
-    """Show the counts to whoever is on this machine or has a token."""
+    """Show the counts to whoever is on this machine or has a role in the whole hub: what they count is
+    everybody's.
+    """
     hub: Hub = request.app.state.hub
-    if request.scope["caller"].kind == "nobody" and not is_from_here(request):
+    if not authorize.may(request.scope["caller"], "read", None) and not is_from_here(request):
         raise NotFoundError("the hub has nothing at this address", hint="check it")
 
     def pending() -> int:

@@ -80,6 +80,14 @@ def unpack(data: bytes, limits: SupplySettings) -> list[UnpackedFile]:
     return [file._replace(path=path) for file, path in zip(found, clean, strict=True)]
 
 
+def digest_of(files: list[UnpackedFile]) -> str:
+    """Give the digest of the tree that unpacked files are."""
+    return tree_digest(
+        TreeFile(one.path, len(one.data), hashlib.sha256(one.data).digest(), one.executable)
+        for one in files
+    )
+
+
 def _chunks(data: bytes) -> Iterator[bytes]:
     for at in range(0, len(data), _WINDOW):
         yield data[at : at + _WINDOW]

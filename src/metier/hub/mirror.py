@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from metier.discover.io import disk
 from metier.errors import IntegrityError, NotFoundError, RefusedError, UsageError
-from metier.hub.examine import unpack
+from metier.hub.examine import digest_of, unpack
 from metier.hub.io.mirror_folder import MirrorFolder
 from metier.hub.io.mirror_hub import MirrorHub
-from metier.standard.digest import TreeFile, tree_digest
 from metier.standard.semver import read_range, read_version, satisfies
 from metier.supply.approvals import first_broken, is_signed
 from metier.supply.io.hub import PromisedRelease
@@ -275,12 +274,7 @@ def _matching(rows: list[dict[str, Any]], wanted: str) -> list[dict[str, Any]]:
 def _check_archive(context: Context, told: dict[str, Any], data: bytes) -> None:
     if hashlib.sha256(data).hexdigest() != told["archive"]:
         raise _lies(f"the archive of {told['name']} {told['version']} has another hash")
-    files = unpack(data, context.settings.supply)
-    digest = tree_digest(
-        TreeFile(one.path, len(one.data), hashlib.sha256(one.data).digest(), one.executable)
-        for one in files
-    )
-    if digest != told["digest"]:
+    if digest_of(unpack(data, context.settings.supply)) != told["digest"]:
         raise _lies(f"{told['name']} {told['version']} unfolds to other files than were approved")
 
 

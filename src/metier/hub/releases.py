@@ -183,11 +183,15 @@ def list_skills(
     return [skill_of(row, space) for row in rows]
 
 
-def pending_releases(hub: Hub, caller: Caller, limit: int = 200) -> list[Release]:
+def pending_releases(
+    hub: Hub, caller: Caller, limit: int = 200, namespace: str = ""
+) -> list[Release]:
     """List what waits for somebody's decision, and what they published that waits for others', the
-    oldest first.
+    oldest first: everywhere, or in one namespace.
     """
     readable, values = authorize.visible_where(caller)
+    if namespace:
+        readable, values = f"{readable} AND n.name = ?", [*values, namespace]
     decided, more = authorize.granted_where(caller, "see_pending")
     with hub.database.read() as connection:
         rows = connection.rows(

@@ -160,6 +160,7 @@ def test_others_releases_that_wait_never_hide_those_that_somebody_decides_about(
 
     assert ["first", "second"] == waiting(LOCAL)
     assert ["cleaner"] == waiting(member(hub, "ben", "reviewer", "mine"))
+    assert ["cleaner"] == [one.name for one in pending_releases(hub, LOCAL, 2, "mine")]
     assert [] == waiting(member(hub, "eve", "reader"))
     assert [] == waiting(NOBODY)
 
