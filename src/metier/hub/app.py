@@ -93,8 +93,8 @@ CODES = {
     "web-conflict": 409,
 }
 INNER = {
-    "hub-database": "the hub's database does not answer",
-    "hub-objects": "the hub's object store does not answer",
+    "hub-database": "the hub's database failed",
+    "hub-objects": "the hub's object store failed",
     "hub-object": "the hub has lost the bytes of this release",
 }
 """What is told of parts of the hub that fail."""
@@ -186,13 +186,15 @@ def status_of(error: MetierError) -> int:
 
 
 def outward(error: MetierError) -> MetierError:
-    """Give an error as whoever asks may know it. Where the hub's own parts fail, their addresses, folders
-    and words are for its log.
+    """Give an error as whoever asks may know it. Where the hub's own parts fail, their addresses and
+    folders are for its log; `why` is what may be said.
     """
     if not isinstance(error, StoreError) and error.code not in INNER:
         return error
     _LOG.warning("a part of the hub failed: %s", error.message)
     said = INNER.get(error.code, "the hub cannot do this now")
+    if error.details.get("why"):
+        said += f": {error.details['why']}"
     return StoreError(said, code=error.code, hint="try again later, or tell the hub's admins")
 
 
