@@ -81,7 +81,8 @@ def test_a_token_is_made_beside_the_database_without_a_running_hub(tmp_path: Pat
     assert ["ci"] == [one["name"] for one in listed.json["tokens"]]
     assert 2 == wrong.code
     assert ("mth_", 1) == (plain.out[:4], plain.out.count("\n"))  # a file gets the token alone
-    assert "This is bo's token (reader)" in plain.err
+    assert "\nThis is bo's token (reader)" in plain.err
+    assert "\\n" not in plain.err
 
 
 def test_a_strange_pages_form_changes_nothing_on_a_hub_without_accounts(served: ServedHub) -> None:

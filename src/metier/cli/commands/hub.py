@@ -176,7 +176,8 @@ def _add_token(values: Values, _word: str) -> None:
         )
     answer(values, made, f"{made.token}\n")
     if not values.json:
-        note(f"\n{_about_token(made)}")
+        note("")
+        note(_about_token(made))
 
 
 def _about_token(made: NewToken) -> str:
