@@ -341,3 +341,18 @@ def test_of_two_hubs_the_one_that_has_it_is_asked_and_both_are_a_question(
 
     assert (0, 1) == (found.code, both.code), both
     assert "2 hubs have team/table-tidy" in both.err
+
+
+def test_while_one_hub_is_away_no_other_is_taken_for_it(
+    served: ServedHub, shop: Shop, tmp_path: Path
+) -> None:
+    served.publish("table-tidy")
+    with served_hub(tmp_path / "second") as second:
+        for one in (served, second):
+            metier(shop, "tap", "add", one.url)
+
+    unnamed = metier(shop, "add", "hub:team/table-tidy", "--yes")
+    named = metier(shop, "add", f"hub+{served.url}/team/table-tidy", "--yes")
+
+    assert (1, 0) == (unnamed.code, named.code)
+    assert f"hub+{served.url}/team/table-tidy" in unnamed.err

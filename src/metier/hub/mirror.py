@@ -238,7 +238,7 @@ def _select(source: MirrorSource, choices: Sequence[MirrorChoice]) -> list[dict[
     """Give a row for each approved release that is meant, once."""
     found: dict[tuple[str, str, str], dict[str, Any]] = {}
     for choice in choices:
-        before = len(found)
+        matched = 0
         for name in [choice.name] if choice.name else source.names(choice.namespace):
             rows = [
                 {**row, "namespace": choice.namespace, "name": name}
@@ -247,7 +247,8 @@ def _select(source: MirrorSource, choices: Sequence[MirrorChoice]) -> list[dict[
             ]
             for row in _matching(rows, choice.range):
                 found[choice.namespace, name, row["version"]] = row
-        if len(found) == before and choice.range:
+                matched += 1
+        if not matched and choice.range:
             raise NotFoundError(
                 f"nothing approved in {choice.namespace}/{choice.name} is {choice.range}",
                 hint="check the range",

@@ -196,7 +196,9 @@ def settle_place(context: Context, request: Request) -> Request:
 
 
 def _having(context: Context, bases: Sequence[str], place: HubPlace) -> list[str]:
-    """Give the one hub that has a skill; several are for the user to choose from."""
+    """Give the one hub that has a skill; several are for the user to choose from. Where one does not
+    answer, none is taken: it may be the one that is meant, and anybody could have the name elsewhere.
+    """
     found = []
     failed: MetierError | None = None
     for base in bases:
@@ -207,6 +209,16 @@ def _having(context: Context, bases: Sequence[str], place: HubPlace) -> list[str
             continue
         except MetierError as error:
             failed = error
+    if failed is not None and found:
+        other = f"{HUB_AT}{found[0]}/{place.namespace}/{place.name}"
+        raise RefusedError(
+            f"one of your hubs could not say whether it has {place.namespace}/{place.name}: "
+            f"{failed.message}",
+            code=failed.code,
+            hint=f"try again later, or name the hub that you mean: {other}",
+        )
+    if failed is not None:
+        raise failed
     if len(found) == 1:
         return found
     if found:
@@ -215,8 +227,6 @@ def _having(context: Context, bases: Sequence[str], place: HubPlace) -> list[str
             f"{len(found)} hubs have {place.namespace}/{place.name}",
             hint=f"choose one: {', '.join(named)}",
         ).with_details(hubs=named)
-    if failed is not None:
-        raise failed
     raise NotFoundError(
         f"none of your {len(bases)} hubs has {place.namespace}/{place.name}",
         hint="check the name, and whether you are logged in: metier login URL",
