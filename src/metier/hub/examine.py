@@ -20,7 +20,6 @@ from metier.standard.document import GOOD_NAME, read_document
 from metier.supply.archives.compression import archive_kind, decompress
 from metier.supply.archives.limits import malformed_error
 from metier.supply.archives.read_tar import tar_entries
-from metier.supply.archives.write_tar import PackFile
 from metier.supply.model import Item
 from metier.supply.safe_names import check_items, printable
 
@@ -189,8 +188,3 @@ def _judge(
         version=str(told) if isinstance(told, str | int | float) else "",
         faults=tuple(faults[:MAX_FAULTS]),
     )
-
-
-def as_pack_files(files: list[UnpackedFile]) -> list[PackFile]:
-    """Give unpacked files as they are packed again."""
-    return [PackFile(*one) for one in files]
