@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -49,6 +50,7 @@ def test_it_says_where_it_listens_and_ends_well_when_it_is_told_to(tmp_path: Pat
         [sys.executable, "-m", "metier", "hub", "serve", "--listen", "127.0.0.1:0"],
         env={**env, "PATH": os.environ["PATH"]},
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
     )
     assert process.stdout is not None
@@ -56,12 +58,16 @@ def test_it_says_where_it_listens_and_ends_well_when_it_is_told_to(tmp_path: Pat
     url = line.removeprefix("metier hub: ").strip()
 
     ready = ask(f"{url}/readyz")
+    with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2]))) as client:
+        client.sendall(b"no request\r\n\r\n")
+        client.recv(65536)
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=PATIENCE)
+    _out, said = process.communicate(timeout=PATIENCE)
 
     assert line.startswith("metier hub: http://127.0.0.1:")
     assert (200, b"ready\n") == ready
     assert 0 == process.returncode
+    assert ["warning"] == [json.loads(one)["level"] for one in said.splitlines()]
 
 
 def test_a_token_is_made_beside_the_database_without_a_running_hub(tmp_path: Path) -> None:
