@@ -215,3 +215,24 @@ def test_a_request_that_comes_twice_with_its_key_is_answered_as_the_first_time(
     assert 201 == first[0]
     assert first == second
     assert 422 == other[0]
+
+
+def test_beside_the_database_a_version_is_offered_again_and_a_skill_deprecated(
+    tmp_path: Path,
+) -> None:
+    shop = Shop(tmp_path / "machine")
+    with served_hub(shop.data / "hub") as one:
+        one.publish("table-tidy", version="1.0.0")
+
+    def hub(*words: str) -> Any:
+        return run(shop.env, "hub", *words, "--json").json
+
+    yanked = hub("yank", "team/table-tidy@1.0.0", "--reason", "breaks")
+    back = hub("unyank", "team/table-tidy@1.0.0")
+    deprecated = hub("deprecate", "team/table-tidy", "--reason", "use another")
+    again = hub("deprecate", "team/table-tidy")
+    odd = hub("deprecate", "team/table-tidy@1.0.0", "--reason", "x")
+
+    assert ["yanked", "approved"] == [yanked["state"], back["state"]]
+    assert ["use another", ""] == [deprecated["deprecated"], again["deprecated"]]
+    assert "usage" == odd["code"]

@@ -374,7 +374,7 @@ def _migrate(values: Values, _word: str) -> None:
 
 
 def _decide(values: Values, word: str) -> int | None:
-    """Approve, reject or yank a release."""
+    """Approve, reject or yank a release, or offer it again."""
     from metier.hub import decide
     from metier.hub.model import LOCAL
 
@@ -386,8 +386,8 @@ def _decide(values: Values, word: str) -> int | None:
     reason = values.text("reason")
     with open_hub(values) as hub:
         where = (hub, LOCAL, namespace, name, version)
-        if verb == "yank":
-            done = decide.yank(*where, reason=reason)
+        if verb in {"yank", "unyank"}:
+            done = decide.yank(*where, reason=reason, back=verb == "unyank")
         else:
             done = (decide.approve if verb == "approve" else decide.reject)(*where, reason)
     answer(
@@ -396,6 +396,26 @@ def _decide(values: Values, word: str) -> int | None:
         lambda _doc: f"{clean(place)}@{version} is {done.state}\n",
     )
     return None
+
+
+def _deprecate(values: Values, word: str) -> None:
+    """Say that a skill should not be used any more; without a reason that is taken back."""
+    from metier.hub import decide
+    from metier.hub.model import LOCAL
+
+    namespace, _, name = word.partition("/")
+    if not name or "@" in name:
+        raise UsageError(
+            "name a skill", hint="write metier hub deprecate NAMESPACE/NAME --reason TEXT"
+        )
+    with open_hub(values) as hub:
+        reason = decide.deprecate(hub, LOCAL, namespace, name, values.text("reason"))
+    state = "deprecated" if reason else "not deprecated any more"
+    answer(
+        values,
+        {"namespace": namespace, "name": name, "deprecated": reason},
+        lambda _doc: f"{clean(word)} is {state}\n",
+    )
 
 
 def _mirror(values: Values, _word: str) -> int | None:
@@ -440,6 +460,8 @@ VERBS: dict[str, tuple[Callable[[Values, str], int | None], int]] = {
     "approve": (_decide, 1),
     "reject": (_decide, 1),
     "yank": (_decide, 1),
+    "unyank": (_decide, 1),
+    "deprecate": (_deprecate, 1),
     "gc": (_gc, 0),
     "check": (_check, 0),
     "backup": (_backup, 1),
@@ -451,7 +473,7 @@ ROWS = (
     CommandRow(
         "hub",
         operands="serve|token|namespace|organisation|grant|people|webhook|policy|queue|approve|reject|"
-        "yank|check|gc|backup|restore|migrate|mirror [WORD...]",
+        "yank|unyank|deprecate|check|gc|backup|restore|migrate|mirror [WORD...]",
         options=(
             Option("--listen", f"listen there (default: {DEFAULT_LISTEN})", "HOST:PORT"),
             *PLACES,
@@ -480,7 +502,11 @@ ROWS = (
             Option("--quota", "how much a namespace may hold; 0 means no limit", "BYTES"),
             Option("--events", "of a webhook, with commas: pending, approved, yanked…", "NAMES"),
             Option("--set", "change the policy", "JSON"),
-            Option("--reason", "why a release is approved, rejected or yanked", "TEXT"),
+            Option(
+                "--reason",
+                "why a release is approved, rejected or yanked, or a skill deprecated",
+                "TEXT",
+            ),
             Option("--rehearse", "with migrate: try it and undo it"),
             Option("--from", "mirror what this hub approved, or a folder has", "URL|FOLDER"),
             Option(
