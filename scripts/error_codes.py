@@ -237,6 +237,7 @@ HUB = {
     "no-hub": "A name means a skill of a hub, and you know none, or more than one.",
     "hubs-file": "The file with your logins is damaged. Nothing in it is used.",
     "hub-key-changed": "A hub has another key than the one that you know it by.",
+    "hub-log": "A hub's log of approvals is not the one that you saw before: its past was changed.",
     "hub-mirrored": "What came along with a mirrored release does not prove that another hub approved it.",
     "hub-mirror": "A mirror cannot go on: the folder is of another hub, or the hub's log is not the one that was mirrored.",
     "hub-several": "Several namespaces of a hub have a skill of this name: name the namespace, too.",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from doors.command import Answer, run
@@ -17,6 +18,7 @@ from metier.errors import IntegrityError, RefusedError
 from metier.hub import decide
 from metier.hub.io.objects import blob_key
 from metier.hub.model import LOCAL
+from metier.supply.approvals import canonical, hash_of
 
 pytestmark = pytest.mark.loopback
 
@@ -184,6 +186,86 @@ def test_a_hub_that_lies_installs_nothing(served: ServedHub, shop: Shop, lie: st
     assert not (shop.project / ".agents").exists()
 
 
+def rewrite_log(served: ServedHub, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+    """Change entries of the log so well that each follows from the one before, and the hub itself signs
+    where it ends.
+    """
+    with served.hub.database.write() as connection:
+        previous = ""
+        for row in connection.rows("SELECT * FROM approvals ORDER BY number"):
+            entry = canonical(change(json.loads(row["entry"])))
+            made = hash_of(previous, entry)
+            connection.run(
+                "UPDATE approvals SET entry = ?, previous = ?, hash = ? WHERE number = ?",
+                entry,
+                previous,
+                made,
+                row["number"],
+            )
+            previous = made
+
+
+def test_a_log_whose_past_was_changed_is_refused_by_who_saw_it_before(
+    served: ServedHub, shop: Shop
+) -> None:
+    served.publish("table-tidy", "First words.", "1.0.0")
+    metier(shop, "tap", "add", served.url)
+    first = metier(shop, "add", "hub:team/table-tidy", "--yes")
+    rewrite_log(served, lambda entry: {**entry, "by": ["somebody else"]})
+    served.publish("other-skill", "Second words.")
+
+    refused = metier(shop, "add", "hub:team/other-skill", "--yes", "--json")
+    newcomer = Shop(shop.base / "other")
+    metier(newcomer, "tap", "add", served.url)
+    never_saw_it = metier(newcomer, "add", "hub:team/other-skill", "--yes")
+    accepted = metier(shop, "login", served.url, "--accept-key")
+    after = metier(shop, "add", "hub:team/other-skill", "--yes")
+
+    assert [0, 1, 0] == [first.code, refused.code, never_saw_it.code]
+    assert "hub-log" == refused.json["code"]
+    assert [0, 0] == [accepted.code, after.code]
+
+
+def test_a_log_that_lost_its_end_is_refused_by_who_saw_it(served: ServedHub, shop: Shop) -> None:
+    served.publish("table-tidy", "First words.", "1.0.0")
+    served.publish("other-skill", "Second words.")
+    metier(shop, "tap", "add", served.url)
+    metier(shop, "add", "hub:team/other-skill", "--yes")
+    served.forge("DELETE FROM approvals WHERE number = 2")
+
+    refused = metier(shop, "add", "hub:team/table-tidy", "--yes")
+
+    assert (1, True) == (refused.code, "its past was changed" in refused.err)
+
+
+def test_what_the_log_says_is_yanked_is_not_offered_as_approved(
+    served: ServedHub, shop: Shop
+) -> None:
+    served.publish("table-tidy", "First words.", "1.0.0")
+    decide.yank(served.hub, LOCAL, "team", "table-tidy", "1.0.0", reason="breaks tables")
+    served.forge("UPDATE releases SET state = 'approved'")
+    metier(shop, "tap", "add", served.url)
+
+    refused = metier(shop, "add", "hub:team/table-tidy@1.0.0", "--yes")
+
+    assert (1, True) == (
+        refused.code,
+        "does not say that table-tidy 1.0.0 is approved" in refused.err,
+    )
+
+
+def test_a_deprecated_skill_is_still_proven_by_the_entry_that_approved_it(
+    served: ServedHub, shop: Shop
+) -> None:
+    served.publish("table-tidy", "First words.", "1.0.0")
+    decide.deprecate(served.hub, LOCAL, "team", "table-tidy", "use another")
+    metier(shop, "tap", "add", served.url)
+
+    added = metier(shop, "add", "hub:team/table-tidy", "--yes")
+
+    assert 0 == added.code, added.err
+
+
 def test_damaged_bytes_are_refused(served: ServedHub, shop: Shop) -> None:
     release = served.publish("table-tidy")
     other = served.publish("other-skill")
@@ -259,3 +341,18 @@ def test_of_two_hubs_the_one_that_has_it_is_asked_and_both_are_a_question(
 
     assert (0, 1) == (found.code, both.code), both
     assert "2 hubs have team/table-tidy" in both.err
+
+
+def test_while_one_hub_is_away_no_other_is_taken_for_it(
+    served: ServedHub, shop: Shop, tmp_path: Path
+) -> None:
+    served.publish("table-tidy")
+    with served_hub(tmp_path / "second") as second:
+        for one in (served, second):
+            metier(shop, "tap", "add", one.url)
+
+    unnamed = metier(shop, "add", "hub:team/table-tidy", "--yes")
+    named = metier(shop, "add", f"hub+{served.url}/team/table-tidy", "--yes")
+
+    assert (1, 0) == (unnamed.code, named.code)
+    assert f"hub+{served.url}/team/table-tidy" in unnamed.err

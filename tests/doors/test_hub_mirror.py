@@ -155,6 +155,16 @@ def test_a_selection_takes_one_skill_a_range_or_the_newest(
     assert [1, 1] == [nothing.code, private.code]
 
 
+def test_what_is_selected_twice_is_brought_once(
+    offering: Offering, shop: Shop, tmp_path: Path
+) -> None:
+    more = ("--select", "open/table-tidy@^1.0")
+
+    done = mirror(shop, offering.served.url, str(tmp_path / "mirror"), "--select", "open", *more)
+
+    assert (0, 2) == (done.code, done.json["added"])
+
+
 def test_what_is_yanked_later_is_yanked_in_every_mirror(
     offering: Offering, second: ServedHub, shop: Shop, tmp_path: Path
 ) -> None:

@@ -140,13 +140,16 @@ def test_a_webhooks_secret_is_shown_once(shop: Shop) -> None:
 
     made = metier_hub(shop, "webhook", "add", "https://93.184.216.34/", *where, "--json")
     listed = metier_hub(shop, "webhook", "list", *where, "--json")
-    removed = metier_hub(shop, "webhook", "remove", "1", *where)
+    plain = metier_hub(shop, "webhook", "add", "https://93.184.216.34/other", *where)
+    removed = [metier_hub(shop, "webhook", "remove", one, *where).code for one in ("1", "2")]
 
+    assert ("whs_", 1) == (plain.out[:4], plain.out.count("\n"))  # a file gets the secret alone
+    assert "This is the secret of webhook 2" in plain.err
     assert made.json["secret"].startswith("whs_")
     assert made.json["secret"] not in listed.out
     assert ["https://93.184.216.34/"] == [one["url"] for one in listed.json["webhooks"]]
-    assert (0, []) == (
-        removed.code,
+    assert ([0, 0], []) == (
+        removed,
         metier_hub(shop, "webhook", *where, "--json").json["webhooks"],
     )
 

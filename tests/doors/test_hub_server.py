@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -19,6 +20,7 @@ from fakes.hub_skills import SAFE, skill_archive
 from fakes.served_hub import ServedHub, served_hub
 from fakes.shop import Shop
 
+from metier.hub.hub import HubOptions
 from metier.hub.model import LOCAL
 from metier.hub.namespaces import change_namespace
 
@@ -48,6 +50,7 @@ def test_it_says_where_it_listens_and_ends_well_when_it_is_told_to(tmp_path: Pat
         [sys.executable, "-m", "metier", "hub", "serve", "--listen", "127.0.0.1:0"],
         env={**env, "PATH": os.environ["PATH"]},
         stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
     )
     assert process.stdout is not None
@@ -55,12 +58,16 @@ def test_it_says_where_it_listens_and_ends_well_when_it_is_told_to(tmp_path: Pat
     url = line.removeprefix("metier hub: ").strip()
 
     ready = ask(f"{url}/readyz")
+    with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2]))) as client:
+        client.sendall(b"no request\r\n\r\n")
+        client.recv(65536)
     process.send_signal(signal.SIGTERM)
-    process.communicate(timeout=PATIENCE)
+    _out, said = process.communicate(timeout=PATIENCE)
 
     assert line.startswith("metier hub: http://127.0.0.1:")
     assert (200, b"ready\n") == ready
     assert 0 == process.returncode
+    assert ["warning"] == [json.loads(one)["level"] for one in said.splitlines()]
 
 
 def test_a_token_is_made_beside_the_database_without_a_running_hub(tmp_path: Path) -> None:
@@ -80,7 +87,8 @@ def test_a_token_is_made_beside_the_database_without_a_running_hub(tmp_path: Pat
     assert ["ci"] == [one["name"] for one in listed.json["tokens"]]
     assert 2 == wrong.code
     assert ("mth_", 1) == (plain.out[:4], plain.out.count("\n"))  # a file gets the token alone
-    assert "This is bo's token (reader)" in plain.err
+    assert "\nThis is bo's token (reader)" in plain.err
+    assert "\\n" not in plain.err
 
 
 def test_a_strange_pages_form_changes_nothing_on_a_hub_without_accounts(served: ServedHub) -> None:
@@ -93,6 +101,20 @@ def test_a_strange_pages_form_changes_nothing_on_a_hub_without_accounts(served: 
     ours = ask(f"{served.url}/api/v1/namespaces", "POST", body, Metier_Client="1")
 
     assert (403, 403, 201) == (form[0], named[0], ours[0])
+
+
+@pytest.mark.parametrize(
+    ("url", "status"),
+    [("https://hub.example.org", 403), ("", 201), ("http://127.0.0.1:8700", 201)],
+)
+def test_behind_a_proxy_that_does_not_say_so_nobody_is_the_local_user(
+    tmp_path: Path, url: str, status: int
+) -> None:
+    with served_hub(tmp_path / "hub", HubOptions(str(tmp_path / "hub"), public_url=url)) as one:
+        made = ask(f"{one.url}/api/v1/namespaces", "POST", {"name": "theirs"}, Metier_Client="1")
+        page = ask(f"{one.url}/policy", Accept="text/html")
+
+    assert (status, status == 201) == (made[0], page[0] == 200)
 
 
 def test_a_private_name_and_one_that_nobody_has_give_the_same_answer(served: ServedHub) -> None:
@@ -162,6 +184,19 @@ def test_what_it_is_asked_is_counted(served: ServedHub) -> None:
     assert "metier_hub_pending_releases 0" in text
 
 
+def test_what_everybody_asked_is_not_told_to_who_has_a_role_in_a_part(served: ServedHub) -> None:
+    tokens = [served.token("admin", "team"), served.token("reader")]
+
+    seen = [
+        ask(f"{served.url}/metrics", X_Forwarded_For="192.0.2.1", Authorization=f"Bearer {token}")[
+            0
+        ]
+        for token in tokens
+    ]
+
+    assert [404, 200] == seen
+
+
 def test_a_request_that_comes_twice_with_its_key_is_answered_as_the_first_time(
     served: ServedHub,
 ) -> None:
@@ -180,3 +215,24 @@ def test_a_request_that_comes_twice_with_its_key_is_answered_as_the_first_time(
     assert 201 == first[0]
     assert first == second
     assert 422 == other[0]
+
+
+def test_beside_the_database_a_version_is_offered_again_and_a_skill_deprecated(
+    tmp_path: Path,
+) -> None:
+    shop = Shop(tmp_path / "machine")
+    with served_hub(shop.data / "hub") as one:
+        one.publish("table-tidy", version="1.0.0")
+
+    def hub(*words: str) -> Any:
+        return run(shop.env, "hub", *words, "--json").json
+
+    yanked = hub("yank", "team/table-tidy@1.0.0", "--reason", "breaks")
+    back = hub("unyank", "team/table-tidy@1.0.0")
+    deprecated = hub("deprecate", "team/table-tidy", "--reason", "use another")
+    again = hub("deprecate", "team/table-tidy")
+    odd = hub("deprecate", "team/table-tidy@1.0.0", "--reason", "x")
+
+    assert ["yanked", "approved"] == [yanked["state"], back["state"]]
+    assert ["use another", ""] == [deprecated["deprecated"], again["deprecated"]]
+    assert "usage" == odd["code"]

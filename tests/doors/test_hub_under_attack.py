@@ -176,6 +176,16 @@ def test_a_body_without_end_is_refused_on_the_way(impatient: int) -> None:
     assert sent < 64 << 20 or b"413" in said
 
 
+def test_who_may_not_publish_is_refused_before_the_hub_keeps_what_they_send(impatient: int) -> None:
+    with socket.create_connection(("127.0.0.1", impatient), PATIENCE) as client:
+        # without what metier's own client sends along, nobody is the local user
+        head = f"PUT /api/v1/blobs/{'0' * 64} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        client.sendall(f"{head}Content-Length: {16 << 20}\r\n\r\nx".encode())
+        said = client.recv(65536)
+
+    assert b"403" in said.partition(b"\r\n")[0]
+
+
 @pytest.mark.parametrize("name", ["User-Agent", "Idempotency-Key", "X-Forwarded-For"])
 def test_a_forged_line_in_a_header_answers_no_second_request(impatient: int, name: str) -> None:
     with socket.create_connection(("127.0.0.1", impatient), PATIENCE) as client:

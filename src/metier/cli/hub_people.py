@@ -4,7 +4,7 @@ logged in, and webhooks.
 
 from __future__ import annotations
 
-from metier.cli.output import answer, clean
+from metier.cli.output import answer, clean, note
 from metier.errors import UsageError
 from metier.fast import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from metier.hub.accounts import PersonRow
     from metier.hub.hub import Hub
     from metier.hub.model import Namespace
-    from metier.hub.webhooks import NewWebhook, WebhookRow
+    from metier.hub.webhooks import WebhookRow
 
 MAX_QUOTA_DIGITS = 18
 
@@ -241,14 +241,13 @@ def _add_webhook(values: Values, word: str) -> None:
     space = _namespace_of(values)
     with _open_hub(values) as hub:
         made = add_webhook(hub, LOCAL, space, word, events)
-    answer(values, made, _new_webhook_text)
-
-
-def _new_webhook_text(made: NewWebhook) -> str:
-    return (
-        f"{made.secret}\n\nThis is the secret of webhook {made.id}, which signs what is sent to it. "
-        "It is shown only now: give it to whoever receives.\n"
-    )
+    answer(values, made, f"{made.secret}\n")
+    if not values.json:  # to people alone, so that a file gets the secret and nothing else
+        note("")
+        note(
+            f"This is the secret of webhook {made.id}, which signs what is sent to it. It is shown only "
+            "now: give it to whoever receives."
+        )
 
 
 def _list_webhooks(values: Values, _word: str) -> None:

@@ -28,7 +28,9 @@ TOKEN_MARK = "mth_"  # noqa: S105 - what every token begins with, so that scanne
 TOKEN_BYTES = 32
 MAX_TOKEN_CHARS = 200
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9 ._@/-]{0,79}\Z")
-MAX_PEOPLE = 10_000
+MAX_LISTED = 10_000
+"""People, tokens or roles."""
+_ORGANISATION = "coalesce(n.organisation_id, g.organisation_id)"
 MAX_WHO_CHARS = 300
 USED_EVERY_SECONDS = 3600
 """How often it is noted that a token is in use."""
@@ -177,25 +179,25 @@ def _space_for_token(hub: Hub, connection: Transaction, by: Caller, name: str) -
 
 
 def list_tokens(hub: Hub, by: Caller) -> list[TokenRow]:
-    """List the tokens that somebody may manage."""
+    """List the tokens that somebody may manage: the newest ones, where there are very many."""
+    _check_manages(by, "only admins see tokens")
+    where, values = authorize.granted_where(by, "manage", "n.id", _ORGANISATION)
     with hub.database.read() as connection:
         rows = connection.rows(
-            "SELECT t.*, n.name AS space, g.role AS given, g.organisation_id AS group_id, "
-            "o.name AS organisation FROM tokens t "
+            "SELECT t.*, n.name AS space, g.role AS given, o.name AS organisation FROM tokens t "
             "LEFT JOIN namespaces n ON n.id = t.namespace_id "
             "LEFT JOIN grants g ON g.kind = 'token' AND g.who = 'token:' || t.id "
-            "LEFT JOIN organisations o ON o.id = g.organisation_id ORDER BY t.id"
+            "LEFT JOIN organisations o ON o.id = g.organisation_id "
+            f"WHERE {where} ORDER BY t.id DESC LIMIT ?",
+            *values,
+            MAX_LISTED,
         )
-        found = []
-        for row in rows:
-            space = find_namespace(connection, row["space"]) if row["space"] else None
-            if authorize.may(by, "manage", space) or authorize.may_in_organisation(
-                by, "manage", row["group_id"] or 0
-            ):
-                found.append(_token_row(row))
-    if not found and not any(grant.role == "admin" for grant in by.grants):
-        raise authorize.forbidden("only admins see tokens")
-    return found
+    return [_token_row(row) for row in reversed(rows)]
+
+
+def _check_manages(by: Caller, message: str) -> None:
+    if not any(grant.role in authorize.ALLOWED["manage"] for grant in by.grants):
+        raise authorize.forbidden(message)
 
 
 def revoke_token(hub: Hub, by: Caller, ident: int) -> None:
@@ -368,32 +370,50 @@ def _give(hub: Hub, connection: Transaction, keys: tuple[str, str, str, int, int
 
 
 def list_grants(hub: Hub, by: Caller) -> list[dict[str, object]]:
-    """List who has which role, where somebody may give them."""
+    """List who has which role, where somebody may give them: the newest, where there are very many."""
+    _check_manages(by, "only admins see who has which role")
+    where, values = authorize.granted_where(by, "manage", "n.id", _ORGANISATION)
     with hub.database.read() as connection:
         rows = connection.rows(
             "SELECT g.*, n.name AS namespace, o.name AS organisation FROM grants g "
             "LEFT JOIN namespaces n ON n.id = g.namespace_id "
             "LEFT JOIN organisations o ON o.id = g.organisation_id "
-            "WHERE g.kind <> 'token' ORDER BY g.id"
+            f"WHERE g.kind <> 'token' AND {where} ORDER BY g.id DESC LIMIT ?",
+            *values,
+            MAX_LISTED,
         )
-        found = []
-        for row in rows:
-            space = find_namespace(connection, row["namespace"]) if row["namespace"] else None
-            if authorize.may(by, "manage", space) or authorize.may_in_organisation(
-                by, "manage", row["organisation_id"]
-            ):
-                told = {name: row[name] or "" for name in ("namespace", "organisation")}
-                found.append({**{name: row[name] for name in ("kind", "who", "role")}, **told})
-    if not found and not any(grant.role == "admin" for grant in by.grants):
-        raise authorize.forbidden("only admins see who has which role")
-    return found
+    return [
+        {name: row[name] or "" for name in ("kind", "who", "role", "namespace", "organisation")}
+        for row in reversed(rows)
+    ]
+
+
+def roles_of(hub: Hub, caller: Caller) -> list[dict[str, str]]:
+    """Give somebody's own roles, with the names of what they are for."""
+    with hub.database.read() as connection:
+        spaces = _names(connection, "namespaces", [one.namespace for one in caller.grants])
+        groups = _names(connection, "organisations", [one.organisation for one in caller.grants])
+    return [
+        {
+            "role": one.role,
+            "namespace": spaces.get(one.namespace, ""),
+            "organisation": groups.get(one.organisation, ""),
+        }
+        for one in caller.grants
+    ]
+
+
+def _names(connection: Transaction, table: str, ids: Sequence[int]) -> dict[int, str]:
+    marks = ", ".join("?" * len(ids)) or "0"
+    rows = connection.rows(f"SELECT id, name FROM {table} WHERE id IN ({marks})", *ids)
+    return {row["id"]: row["name"] for row in rows}
 
 
 def list_people(hub: Hub, by: Caller) -> list[PersonRow]:
     """List who has ever logged in through the provider."""
     authorize.check_hub(by, "administer")
     with hub.database.read() as connection:
-        rows = connection.rows("SELECT * FROM people ORDER BY id LIMIT ?", MAX_PEOPLE)
+        rows = connection.rows("SELECT * FROM people ORDER BY id LIMIT ?", MAX_LISTED)
     return [
         PersonRow(
             id=row["id"],

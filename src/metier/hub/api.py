@@ -5,7 +5,6 @@ core in a worker thread, and writes the answer.
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,6 @@ from metier.hub import (
     releases,
 )
 from metier.hub.compare import compare_releases
-from metier.hub.io.objects import blob_key
 from metier.hub.mirrored import read_proofs
 from metier.hub.repeat import hash_of_request, keep_answer, known_answer
 from metier.hub.search import HubQuery, search
@@ -41,10 +39,17 @@ if TYPE_CHECKING:
     from metier.hub.hub import Hub
     from metier.hub.io.database import Transaction
     from metier.hub.model import Caller, HubSkill, Namespace, Release, Row
+    from metier.supply.approvals import LogEntry
 
     T = TypeVar("T")
 
 MAX_JSON_BYTES = 1 << 20
+MAX_JSON_BYTES_OF_NOBODY = 32 << 10
+"""Of who has shown no token: enough for a login."""
+MAX_BODIES = 8
+"""How many archives, or pieces of them, are in memory at a time; further ones wait."""
+MAX_PUBLICATIONS = 16
+"""How many are examined or wait for it at a time, so that other requests find a thread."""
 BODY_SECONDS = 60
 MAX_LOG_ENTRIES = 1000
 MAX_PAGE = 500
@@ -90,7 +95,8 @@ async def read_body(request: Request, most: int) -> bytes:
 
 async def read_json(request: Request) -> dict[str, Any]:
     """Read the JSON object that a request sends; nothing sent is an empty one."""
-    data = await read_body(request, MAX_JSON_BYTES)
+    known = caller_of(request).kind != "nobody"
+    data = await read_body(request, MAX_JSON_BYTES if known else MAX_JSON_BYTES_OF_NOBODY)
     if not data.strip():
         return {}
     try:
@@ -155,23 +161,7 @@ async def _who_am_i(request: Request) -> Response:
             "nobody is logged in", code="hub-no-token", hint="log in: metier login URL"
         )
 
-    def names(hub: Hub, _caller: Caller) -> tuple[dict[int, str], dict[int, str]]:
-        with hub.database.read() as connection:
-            spaces = connection.rows("SELECT id, name FROM namespaces")
-            groups = connection.rows("SELECT id, name FROM organisations")
-        return {row["id"]: row["name"] for row in spaces}, {
-            row["id"]: row["name"] for row in groups
-        }
-
-    spaces, groups = await ask(request, names)
-    roles = [
-        {
-            "role": one.role,
-            "namespace": spaces.get(one.namespace, ""),
-            "organisation": groups.get(one.organisation, ""),
-        }
-        for one in caller.grants
-    ]
+    roles = await ask(request, accounts.roles_of)
     return JSONResponse({"kind": caller.kind, "name": caller.name, "roles": roles})
 
 
@@ -302,9 +292,7 @@ async def _show_skill(request: Request) -> Response:
     return JSONResponse({**skill_document(skill), "releases": rows})
 
 
-def release_document(
-    release: Release, entry: approval_log.LogEntry | None = None
-) -> dict[str, Any]:
+def release_document(release: Release, entry: LogEntry | None = None) -> dict[str, Any]:
     """Write a release for a program."""
     found = release._asdict()
     for name in ("id", "skill", "publisher_ident"):
@@ -317,19 +305,10 @@ def release_document(
     }
 
 
-def _entry_about(hub: Hub, release: Release) -> approval_log.LogEntry | None:
-    """Give the newest entry of the log that speaks of this release."""
+def _entry_about(hub: Hub, release: Release) -> LogEntry | None:
+    """Give the newest entry of the log that says in which state this release is."""
     with hub.database.read() as connection:
-        space = namespaces.find_namespace(connection, release.namespace)
-        row = connection.row(
-            "SELECT number, entry, previous, hash FROM approvals WHERE namespace_id = ? "
-            "AND release_id = ? ORDER BY number DESC LIMIT 1",
-            space.id if space else 0,
-            release.id,
-        )
-    if row is None:
-        return None
-    return approval_log.LogEntry(row["number"], row["entry"], row["previous"], row["hash"])
+        return approval_log.newest_about(connection, release.id)
 
 
 async def _show_release(request: Request) -> Response:
@@ -349,19 +328,8 @@ async def _give_archive(request: Request) -> Response:
     }
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    data = await run_in_threadpool(_verified_archive, hub_of(request), found)
+    data = await run_in_threadpool(releases.archive_of, hub_of(request), found)
     return Response(data, media_type="application/gzip", headers=headers)
-
-
-def _verified_archive(hub: Hub, release: Release) -> bytes:
-    data = hub.objects.get(blob_key(release.archive))
-    if hashlib.sha256(data).hexdigest() != release.archive:
-        raise RefusedError(
-            f"the hub's copy of {release.name} {release.version} is damaged",
-            code="digest",
-            hint="ask an admin to run: metier hub check",
-        )
-    return data
 
 
 async def _compare(request: Request) -> Response:
@@ -384,8 +352,10 @@ async def _put_blob(request: Request) -> Response:
     if request.method == "HEAD":
         known = await ask(request, publish.has_blob, sha256)
         return Response(status_code=200 if known else 404)
-    data = await read_body(request, publish.MAX_BLOB_BYTES)
-    is_new = await ask(request, publish.put_blob, sha256, data)
+    publish.check_may_upload(caller_of(request))
+    async with request.app.state.bodies:
+        data = await read_body(request, publish.MAX_BLOB_BYTES)
+        is_new = await ask(request, publish.put_blob, sha256, data)
     return JSONResponse({"sha256": sha256, "size": len(data)}, 201 if is_new else 200)
 
 
@@ -405,8 +375,10 @@ async def _add_piece(request: Request) -> Response:
     offset = request.headers.get("upload-offset", "")
     if not offset.isascii() or not offset.isdigit() or len(offset) > 12:
         raise UsageError("Upload-Offset is missing", hint="say where this piece begins")
-    data = await read_body(request, publish.MAX_PIECE_BYTES)
-    received = await ask(request, publish.add_piece, ident, int(offset), data)
+    await ask(request, publish.upload_state, ident)  # not another's, before it is read
+    async with request.app.state.bodies:
+        data = await read_body(request, publish.MAX_PIECE_BYTES)
+        received = await ask(request, publish.add_piece, ident, int(offset), data)
     return JSONResponse({"received": received})
 
 
@@ -439,7 +411,8 @@ async def _publish(request: Request) -> Response:
             answer = keep_answer(connection, hub.now(), caller, key, asked, answer)
         answers.append(answer)
 
-    await ask(request, publish.publish, *_place(request), wish, keep)
+    async with request.app.state.publications:
+        await ask(request, publish.publish, *_place(request), wish, keep)
     status, body = answers[-1]
     return Response(body, status, media_type="application/json")
 
@@ -477,9 +450,7 @@ async def _show_log(request: Request) -> Response:
     first = number_in(request, "from", 0)
     limit = min(number_in(request, "limit", MAX_LOG_ENTRIES), MAX_LOG_ENTRIES)
 
-    def look(
-        hub: Hub, caller: Caller
-    ) -> tuple[approval_log.LogEntry, list[approval_log.LogEntry], str]:
+    def look(hub: Hub, caller: Caller) -> tuple[LogEntry, list[LogEntry], str]:
         with hub.database.read() as connection:
             space = namespaces.need_namespace(connection, caller, name)
             head = approval_log.head_of(connection, space.id)

@@ -27,15 +27,14 @@ from metier.errors import (
     StoreError,
     UsageError,
 )
-from metier.hub import accounts, api, api_people, clients, feed, login_pages
+from metier.hub import accounts, api, api_people, authorize, clients, feed, login_pages, pages
 from metier.hub.clients.login import token_in
 from metier.hub.deliver import DeliveryThread
-from metier.hub.here import is_from_here
+from metier.hub.here import is_for_others, is_from_here
 from metier.hub.limits import RateLimits
 from metier.hub.metrics import HubMetrics
 from metier.hub.model import NOBODY
 from metier.hub.pages.page import say_problem, wants_page
-from metier.hub.pages.routes import PAGES
 from metier.hub.request_log import RequestLogMiddleware
 from metier.web.access import SECURITY_HEADERS
 
@@ -81,6 +80,7 @@ CODES = {
     "malformed": 422,
     "unsafe-entry": 422,
     "hub-several": 409,
+    "hub-object": 503,
     "hub-busy": 429,
     "hub-rate": 429,
     "hub-login": 401,
@@ -92,6 +92,12 @@ CODES = {
     "web-form-used": 409,
     "web-conflict": 409,
 }
+INNER = {
+    "hub-database": "the hub's database failed",
+    "hub-objects": "the hub's object store failed",
+    "hub-object": "the hub has lost the bytes of this release",
+}
+"""What is told of parts of the hub that fail."""
 CLIENT_HEADER = "metier-client"
 """What our own client sends along: no form of a strange page can."""
 _LOG = logging.getLogger("metier.hub")
@@ -179,9 +185,23 @@ def status_of(error: MetierError) -> int:
     )
 
 
+def outward(error: MetierError) -> MetierError:
+    """Give an error as whoever asks may know it. Where the hub's own parts fail, their addresses and
+    folders are for its log; `why` is what may be said.
+    """
+    if not isinstance(error, StoreError) and error.code not in INNER:
+        return error
+    _LOG.warning("a part of the hub failed: %s", error.message)
+    said = INNER.get(error.code, "the hub cannot do this now")
+    if error.details.get("why"):
+        said += f": {error.details['why']}"
+    return StoreError(said, code=error.code, hint="try again later, or tell the hub's admins")
+
+
 def refuse(error: MetierError) -> Response:
     """Say what went wrong, as problem+json."""
     status = status_of(error)
+    error = outward(error)
     problem = {"type": "about:blank", "title": error.message, "status": status, **error.as_dict()}
     headers = {"www-authenticate": "Bearer"} if status == 401 else {}
     if "retry_after" in error.details:
@@ -227,15 +247,17 @@ async def _say_ready(request: Request) -> Response:
         async with asyncio.timeout(15):
             await run_in_threadpool(look)
     except (MetierError, TimeoutError) as error:
-        said = error.message if isinstance(error, MetierError) else "no answer in time"
+        said = outward(error).message if isinstance(error, MetierError) else "no answer in time"
         return PlainTextResponse(f"not ready: {said}\n", 503)
     return PlainTextResponse("ready\n")
 
 
 async def _show_metrics(request: Request) -> Response:
-    """Show the counts to whoever is on this machine or has a token."""
+    """Show the counts to whoever is on this machine or has a role in the whole hub: what they count is
+    everybody's.
+    """
     hub: Hub = request.app.state.hub
-    if request.scope["caller"].kind == "nobody" and not is_from_here(request):
+    if not authorize.may(request.scope["caller"], "read", None) and not is_from_here(request):
         raise NotFoundError("the hub has nothing at this address", hint="check it")
 
     def pending() -> int:
@@ -256,12 +278,13 @@ ROUTES = [
     *feed.ROUTES,
     *login_pages.ROUTES,
     *clients.ROUTES,
-    *PAGES,
+    *pages.ROUTES,
 ]
 
 
 def make_app(hub: Hub, *, local: bool = True) -> Starlette:
     """Put the application together; `local` says that it listens on this machine alone."""
+    local = local and not is_for_others(hub.options)
 
     @contextlib.asynccontextmanager
     async def living(_app: Starlette) -> AsyncIterator[None]:
@@ -288,4 +311,6 @@ def make_app(hub: Hub, *, local: bool = True) -> Starlette:
         ],
     )
     app.state.hub, app.state.metrics, app.state.local = hub, metrics, local
+    app.state.bodies = asyncio.Semaphore(api.MAX_BODIES)
+    app.state.publications = asyncio.Semaphore(api.MAX_PUBLICATIONS)
     return app

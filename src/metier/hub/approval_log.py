@@ -4,45 +4,14 @@ before it by its hash. Whoever has a copy can tell whether the hub ever changes 
 
 from __future__ import annotations
 
-import hashlib
-import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from metier.supply.approvals import LogEntry, canonical, hash_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
     from metier.hub.io.database import Transaction
-
-HEAD_TYPE = "application/vnd.metier.approvals+json"
-"""What the signature of a log's head is about."""
-
-
-class LogEntry(NamedTuple):
-    """One entry, and where it stands."""
-
-    number: int
-    entry: str
-    """Canonical JSON: sorted keys, no spaces."""
-    previous: str
-    hash: str
-
-
-class LogCopy(NamedTuple):
-    """A namespace's log of approvals, whole, with the hub's signature of its head."""
-
-    entries: tuple[LogEntry, ...]
-    signature: str
-
-
-def canonical(value: dict[str, Any]) -> str:
-    """Write a table so that everybody gets the same text."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
-
-
-def hash_of(previous: str, entry: str) -> str:
-    """Chain an entry to what was before it."""
-    return hashlib.sha256(f"{previous}\n{entry}".encode()).hexdigest()
 
 
 def append(
@@ -73,6 +42,19 @@ def head_of(connection: Transaction, namespace: int) -> LogEntry:
     return _entry(row) if row else LogEntry(0, "", "", "")
 
 
+def newest_about(connection: Transaction, release: int) -> LogEntry | None:
+    """Give the newest entry that says in which state a release is; that a skill should not be used any
+    more says nothing of it.
+    """
+    row = connection.row(
+        "SELECT number, entry, previous, hash FROM approvals WHERE release_id = ? "
+        "AND entry NOT LIKE ? ORDER BY number DESC LIMIT 1",
+        release,
+        '%"what":"deprecate"}',
+    )
+    return _entry(row) if row else None
+
+
 def entries_from(connection: Transaction, namespace: int, first: int, limit: int) -> list[LogEntry]:
     """Give entries from a number on."""
     rows = connection.rows(
@@ -83,27 +65,6 @@ def entries_from(connection: Transaction, namespace: int, first: int, limit: int
         limit,
     )
     return [_entry(row) for row in rows]
-
-
-def head_statement(namespace: str, head: LogEntry) -> bytes:
-    """Give what the hub signs of a log: how long it is, and its last hash."""
-    return canonical({"namespace": namespace, "size": head.number, "head": head.hash}).encode()
-
-
-def first_broken(entries: Iterable[LogEntry], previous: str = "", number: int = 0) -> int:
-    """Give the number of the first entry that does not follow from the one before it; 0 where all
-    do.
-    """
-    for one in entries:
-        number += 1
-        if (
-            one.number != number
-            or one.previous != previous
-            or one.hash != hash_of(previous, one.entry)
-        ):
-            return number
-        previous = one.hash
-    return 0
 
 
 def _entry(row: Any) -> LogEntry:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from metier.audit.redact import redact_text
 from metier.hub import authorize
-from metier.hub.approval_log import canonical, hash_of
+from metier.supply.approvals import canonical, hash_of
 
 if TYPE_CHECKING:
     from typing import Any

@@ -34,6 +34,8 @@ ALLOWED: Mapping[Act, frozenset[Role]] = {
 they published themselves; `manage` is about one namespace, `administer` and `audit` about the hub."""
 CHANGES: frozenset[Act] = frozenset({"publish"})
 """What a frozen namespace takes no more of."""
+EVERYTHING = "1 = 1"
+"""The condition of who may read all there is."""
 WORDS: Mapping[Act, str] = {
     "publish": "publish in",
     "see_pending": "see what waits in",
@@ -119,16 +121,29 @@ def visible_where(caller: Caller, table: str = "n") -> tuple[str, list[Any]]:
     """Write what somebody may read as a condition of a query, with its values; `table` is what the
     query calls the namespaces.
     """
-    if any(not grant.namespace and not grant.organisation for grant in caller.grants):
-        return "1 = 1", []
-    spaces = sorted({grant.namespace for grant in caller.grants if grant.namespace})
-    groups = sorted({grant.organisation for grant in caller.grants if not grant.namespace} - {0})
-    parts = [f"{table}.visibility = 'public'"]
-    if spaces:
-        parts.append(f"{table}.id IN ({', '.join('?' * len(spaces))})")
-    if groups:
-        parts.append(f"{table}.organisation_id IN ({', '.join('?' * len(groups))})")
-    return f"({' OR '.join(parts)})", [*spaces, *groups]
+    where, values = granted_where(caller, "read", f"{table}.id", f"{table}.organisation_id")
+    if where == EVERYTHING:
+        return where, values
+    return f"({table}.visibility = 'public' OR {where})", values
+
+
+def granted_where(
+    caller: Caller, act: Act, namespace: str = "n.id", organisation: str = "n.organisation_id"
+) -> tuple[str, list[Any]]:
+    """Write where somebody has a role that may do an act as a condition of a query, with its values;
+    `namespace` and `organisation` are what the query calls their ids.
+    """
+    able = [grant for grant in caller.grants if grant.role in ALLOWED[act]]
+    if any(not grant.namespace and not grant.organisation for grant in able):
+        return EVERYTHING, []
+    spaces = sorted({grant.namespace for grant in able if grant.namespace})
+    groups = sorted({grant.organisation for grant in able if not grant.namespace} - {0})
+    parts = [
+        f"{column} IN ({', '.join('?' * len(ids))})"
+        for column, ids in ((namespace, spaces), (organisation, groups))
+        if ids
+    ]
+    return f"({' OR '.join(parts)})" if parts else "1 = 0", [*spaces, *groups]
 
 
 def no_namespace(name: str) -> NotFoundError:

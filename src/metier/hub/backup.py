@@ -11,6 +11,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import secrets
 import tarfile
 from contextlib import suppress
@@ -51,6 +52,9 @@ TABLES = (
 WITHOUT_ID = frozenset({"hub_facts", "approvals", "blobs", "installs"})
 NOT_COPIED = frozenset({"searched", "titled"})
 """Columns that are made from others."""
+OF_THE_DATABASE = "('format', 'oldest_reader')"
+"""Facts about the tables, not about what is in them: those of an older backup hold no more here."""
+COLUMN = re.compile(r"[a-z][a-z0-9_]*\Z")
 FORMAT = 1
 
 
@@ -136,8 +140,7 @@ def restore(hub: Hub, path: str, progress: Progress = lambda _w, _c, _t: None) -
         raise _damaged(path)
     with hub.database.write() as connection:
         connection.lock("migrate")
-        for table in TABLES:
-            _fill(connection, table, tables[table])
+        _fill_all(connection, tables)
         for row in connection.rows(
             "SELECT s.id, r.description, r.body FROM skills s JOIN releases r "
             "ON r.skill_id = s.id AND r.version = s.latest"
@@ -165,9 +168,17 @@ def _rows(path: str, data: bytes) -> list[dict[str, Any]]:
         found = [json.loads(line) for line in data.splitlines()]
     except ValueError:
         found = [None]
-    if not all(isinstance(row, dict) for row in found):
+    if not all(isinstance(row, dict) and all(map(COLUMN.match, row)) for row in found):
         raise _damaged(path)
     return found
+
+
+def _fill_all(connection: Transaction, tables: dict[str, list[dict[str, Any]]]) -> None:
+    here = connection.rows(f"SELECT name, value FROM hub_facts WHERE name IN {OF_THE_DATABASE}")
+    for table in TABLES:
+        _fill(connection, table, tables[table])
+    for fact in here:
+        connection.run("UPDATE hub_facts SET value = ? WHERE name = ?", fact["value"], fact["name"])
 
 
 def _fill(connection: Transaction, table: str, rows: list[dict[str, Any]]) -> None:

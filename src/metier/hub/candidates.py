@@ -56,7 +56,7 @@ def scope_of(connection: Transaction, caller: Caller, filters: dict[str, str]) -
     """Write what somebody may see as a condition; `filters` are columns and what they must be."""
     where, values = authorize.visible_where(caller)
     spaces = None
-    if where != "1 = 1" or filters.get("n.name"):
+    if where != authorize.EVERYTHING or filters.get("n.name"):
         spaces = _small_spaces(connection, where, values, filters.get("n.name", ""))
     parts = [where]
     for column, wanted in filters.items():

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
-from metier.errors import IntegrityError, UsageError
+from metier.errors import UsageError
 from metier.hub.examine import unpack
-from metier.hub.io.objects import blob_key
-from metier.hub.releases import LATEST, need_release, need_skill
+from metier.hub.releases import LATEST, archive_of, need_release, need_skill
 from metier.standard.digest import TreeFile
 from metier.supply.merge.unified import unified
 
@@ -83,14 +81,7 @@ def diff_of(hub: Hub, before: Release | None, after: Release) -> str:
 def contents_of(hub: Hub, release: Release) -> dict[str, bytes]:
     """Give the files of a release by their paths."""
     limits = hub.library().context.settings.supply
-    data = hub.objects.get(blob_key(release.archive))
-    if hashlib.sha256(data).hexdigest() != release.archive:
-        raise IntegrityError(
-            f"the hub's copy of {release.name} {release.version} is damaged",
-            code="digest",
-            hint="ask an admin to run: metier hub check",
-        )
-    return {one.path: one.data for one in unpack(data, limits)}
+    return {one.path: one.data for one in unpack(archive_of(hub, release), limits)}
 
 
 def _files_of(release: Release | None) -> dict[str, TreeFile]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from metier.errors import RefusedError, UsageError
 from metier.hub import approval_log, audit_log, authorize
-from metier.hub.namespaces import need_namespace, policy_of
+from metier.hub.namespaces import LEVELS, need_namespace, policy_of
 from metier.hub.releases import find_release, find_skill_row, releases_of
 from metier.hub.search import index_skill
 from metier.hub.webhooks import announce
+from metier.supply.approvals import HEAD_TYPE, head_statement
 from metier.supply.safe_names import fold_name
 from metier.trust.sign import sign_detached, sign_digest
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from metier.hub.hub import Hub
     from metier.hub.io.database import Transaction
     from metier.hub.model import Caller, Namespace, Release, ReleaseState
+    from metier.supply.approvals import LogEntry
 
 MAX_REASON_CHARS = 1000
 
@@ -147,7 +149,7 @@ def yank(  # noqa: PLR0913 - the release, and what is to become of it
     if not back and not reason.strip():
         raise UsageError("say why it is yanked", hint="add --reason")
     with hub.database.write() as connection:
-        space, release = _to_withdraw(connection, caller, namespace, name, version)
+        space, release = _to_withdraw(connection, caller, namespace, name, version, back=back)
         _check_seen(release, seen)
         wanted: ReleaseState = "approved" if back else "yanked"
         if release.state == wanted:
@@ -202,16 +204,18 @@ def deprecate(
             row["id"],
         )
         _record(hub, connection, caller, "deprecate", space, shown[0], reason)
-        _log(hub, connection, space, shown[0], "deprecate", [caller.name], reason.strip())
+        offered = next((one for one in shown if one.state in {"approved", "yanked"}), None)
+        if offered is not None:  # what waits is named to nobody who may not see it
+            _log(hub, connection, space, offered, "deprecate", [caller.name], reason.strip())
         if reason.strip():
             announce(hub, connection, space, "deprecated", shown[0])
     return reason.strip()
 
 
-def signed_head(hub: Hub, namespace: str, head: approval_log.LogEntry) -> str:
+def signed_head(hub: Hub, namespace: str, head: LogEntry) -> str:
     """Give the hub's signature of the state of a log."""
-    statement = approval_log.head_statement(namespace, head)
-    return sign_detached(approval_log.HEAD_TYPE, statement, hub.private_key).decode("ascii")
+    statement = head_statement(namespace, head)
+    return sign_detached(HEAD_TYPE, statement, hub.private_key).decode("ascii")
 
 
 # --- parts of it
@@ -226,11 +230,20 @@ def _to_decide(
 
 
 def _to_withdraw(
-    connection: Transaction, caller: Caller, namespace: str, name: str, version: str
+    connection: Transaction,
+    caller: Caller,
+    namespace: str,
+    name: str,
+    version: str,
+    *,
+    back: bool,
 ) -> tuple[Namespace, Release]:
+    """Give a release to who may yank it, or bring it back. Publishers yank what is theirs; what a
+    reviewer took out of the offer is not theirs to bring back.
+    """
     space, release = _locked(connection, caller, namespace, name, version)
     own = authorize.is_publisher_of(caller, release) and authorize.may(caller, "publish", space)
-    if not own:
+    if back or not own:
         authorize.check(caller, "withdraw", space)
     return space, release
 
@@ -413,5 +426,9 @@ def standing_of(
 
 
 def _needed(policy: Mapping[str, Any], release: Release, caller: Caller) -> int:
-    """Give how many have to approve a release; whoever is alone with the hub is enough."""
-    return 2 if release.level in policy["two_person"] and caller.kind != "local" else 1
+    """Give how many have to approve a release: two, where its verdict or a milder one wants two.
+    Whoever is alone with the hub is enough.
+    """
+    worst = LEVELS.index(release.level)
+    two = any(one in policy["two_person"] for one in LEVELS[: worst + 1])
+    return 2 if two and caller.kind != "local" else 1

@@ -14,6 +14,8 @@ from metier.hub.io.receiver import post_event
 from metier.hub.webhooks import may_be_told, secret_of, signature_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from metier.hub.hub import Hub
 
 LOOK_SECONDS = 2.0
@@ -115,10 +117,10 @@ def _post(hub: Hub, claimed: ClaimedEvent) -> str:
     return "" if 200 <= status < 300 else f"it answers {status}"
 
 
-def send_all(hub: Hub) -> int:
-    """Send everything that waits; give how many events were tried."""
+def send_all(hub: Hub, is_over: Callable[[], bool] = lambda: False) -> int:
+    """Send everything that waits, until it `is_over`; give how many events were tried."""
     count = 0
-    while is_waiting(hub) and (claimed := claim_event(hub)) is not None:
+    while not is_over() and is_waiting(hub) and (claimed := claim_event(hub)) is not None:
         send_event(hub, claimed)
         count += 1
     return count
@@ -145,12 +147,7 @@ class DeliveryThread:
     def _work(self) -> None:
         while not self._end.wait(LOOK_SECONDS):
             try:
-                while (
-                    not self._end.is_set()
-                    and is_waiting(self._hub)
-                    and (claimed := claim_event(self._hub)) is not None
-                ):
-                    send_event(self._hub, claimed)
+                send_all(self._hub, self._end.is_set)
             except MetierError as error:
                 _LOG.warning("webhooks wait: %s", error.message)
             except Exception:  # noqa: BLE001 - one event's fault is never that of the others

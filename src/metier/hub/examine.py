@@ -20,12 +20,11 @@ from metier.standard.document import GOOD_NAME, read_document
 from metier.supply.archives.compression import archive_kind, decompress
 from metier.supply.archives.limits import malformed_error
 from metier.supply.archives.read_tar import tar_entries
-from metier.supply.archives.write_tar import PackFile
 from metier.supply.model import Item
 from metier.supply.safe_names import check_items, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from metier.context import Context
@@ -80,19 +79,27 @@ def unpack(data: bytes, limits: SupplySettings) -> list[UnpackedFile]:
     return [file._replace(path=path) for file, path in zip(found, clean, strict=True)]
 
 
+def digest_of(files: list[UnpackedFile]) -> str:
+    """Give the digest of the tree that unpacked files are."""
+    return tree_digest(
+        TreeFile(one.path, len(one.data), hashlib.sha256(one.data).digest(), one.executable)
+        for one in files
+    )
+
+
 def _chunks(data: bytes) -> Iterator[bytes]:
     for at in range(0, len(data), _WINDOW):
         yield data[at : at + _WINDOW]
 
 
-def examine(hub: Hub, name: str, data: bytes) -> Verdicts:
-    """Judge an archive as the skill of a name. Few are judged at a time: more would only share the
-    same processors, each with a scanner of its own in memory.
+def examine(hub: Hub, name: str, fetch: Callable[[], bytes]) -> Verdicts:
+    """Judge an archive as the skill of a name. Few are fetched and judged at a time: more would only
+    share the same processors, each with a scanner of its own in memory.
     """
-    return hub.judges.submit(_examine, hub, name, data).result()
+    return hub.judges.submit(_examine, hub, name, fetch).result()
 
 
-def _examine(hub: Hub, name: str, data: bytes) -> Verdicts:
+def _examine(hub: Hub, name: str, fetch: Callable[[], bytes]) -> Verdicts:
     if not GOOD_NAME.match(name) or len(name) > 64:
         raise UsageError(
             f"'{printable(name)}' cannot be the name of a skill",
@@ -100,7 +107,7 @@ def _examine(hub: Hub, name: str, data: bytes) -> Verdicts:
         )
     context = hub.library().context
     limits = context.settings.supply
-    unpacked = unpack(data, limits._replace(files=min(limits.files, MAX_FILES)))
+    unpacked = unpack(fetch(), limits._replace(files=min(limits.files, MAX_FILES)))
     head = next((file for file in unpacked if file.path == "SKILL.md"), None)
     if head is None:
         raise RefusedError(
@@ -181,8 +188,3 @@ def _judge(
         version=str(told) if isinstance(told, str | int | float) else "",
         faults=tuple(faults[:MAX_FAULTS]),
     )
-
-
-def as_pack_files(files: list[UnpackedFile]) -> list[PackFile]:
-    """Give unpacked files as they are packed again."""
-    return [PackFile(*one) for one in files]

@@ -17,6 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from metier.hub.api import caller_of, hub_of
+from metier.hub.here import address_of_hub
 from metier.hub.namespaces import need_namespace
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ async def _show_feed(request: Request) -> Response:
     hub = hub_of(request)
     namespace = request.path_params["ns"]
     entries = await run_in_threadpool(entries_of, hub, caller_of(request), namespace)
-    base = (hub.options.public_url or str(request.base_url)).rstrip("/")
+    base = address_of_hub(hub, request)
     text = feed_text(hub, base, namespace, entries)
     tag = f'"{sha256(text.encode()).hexdigest()[:32]}"'
     last = datetime.fromtimestamp(entries[0].at if entries else 0, UTC)

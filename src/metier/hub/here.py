@@ -1,12 +1,17 @@
-"""Tells whether a request comes from this machine, and was meant for it."""
+"""Tells whether a request comes from this machine, and was meant for it, and by which address a client
+reaches the hub.
+"""
 
 from __future__ import annotations
 
 import ipaddress
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from starlette.requests import Request
+
+    from metier.hub.hub import Hub, HubOptions
 
 
 def is_from_here(request: Request) -> bool:
@@ -22,6 +27,19 @@ def is_from_here(request: Request) -> bool:
         and is_loopback(request.client.host)
         and (named == "localhost" or is_loopback(named))
     )
+
+
+def is_for_others(options: HubOptions) -> bool:
+    """Tell whether a hub has an address beyond this machine: then a proxy asks from here for everybody,
+    and need not say so.
+    """
+    host = urlsplit(options.public_url).hostname or ""
+    return bool(host) and host != "localhost" and not is_loopback(host)
+
+
+def address_of_hub(hub: Hub, request: Request) -> str:
+    """Give the address that a client reaches the hub by."""
+    return (hub.options.public_url or str(request.base_url)).rstrip("/")
 
 
 def is_loopback(text: str) -> bool:

@@ -5,12 +5,16 @@ approved.
 from __future__ import annotations
 
 import hashlib
+import json
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.errors import MetierError
 from metier.hub import approval_log, audit_log, authorize, retention
+from metier.hub.examine import digest_of, unpack
 from metier.hub.io.objects import blob_key
 from metier.hub.releases import releases_of
+from metier.supply.approvals import STATES, first_broken
 from metier.trust.sign import Signed, verify_envelope
 
 if TYPE_CHECKING:
@@ -19,11 +23,14 @@ if TYPE_CHECKING:
     from metier.hub.hub import Hub
     from metier.hub.io.database import Transaction
     from metier.hub.model import Caller, Release
+    from metier.supply.approvals import LogEntry
 
     Progress = Callable[[str, int, int], None]
 
 GRACE_SECONDS = 86_400
 """How long bytes may wait for a release to name them."""
+BATCH = 500
+"""How many objects are looked up at once."""
 
 
 class Collected(NamedTuple):
@@ -116,14 +123,15 @@ def _drop_uploads(hub: Hub, before: int) -> tuple[int, int]:
 
 def _strays(hub: Hub, before: int) -> Iterator[tuple[str, int]]:
     """Give objects that a crash left behind before any row named them."""
-    for key, size, at in list(hub.objects.keys("blobs")):
-        if at < before:
-            with hub.database.read() as connection:
-                known = connection.row(
-                    "SELECT 1 AS one FROM blobs WHERE sha256 = ?", key.rpartition("/")[2]
-                )
-            if known is None:
-                yield key, size
+    old = ((key, size) for key, size, at in hub.objects.keys("blobs") if at < before)
+    while batch := list(islice(old, BATCH)):
+        names = [key.rpartition("/")[2] for key, _size in batch]
+        with hub.database.read() as connection:
+            rows = connection.rows(
+                f"SELECT sha256 FROM blobs WHERE sha256 IN ({', '.join('?' * len(names))})", *names
+            )
+        known = {row["sha256"] for row in rows}
+        yield from (one for one, name in zip(batch, names, strict=True) if name not in known)
 
 
 def _free_stray(hub: Hub, key: str, size: int) -> int:
@@ -137,7 +145,9 @@ def _free_stray(hub: Hub, key: str, size: int) -> int:
 
 
 def verify_hub(hub: Hub, progress: Progress = lambda _what, _count, _total: None) -> list[HubFault]:
-    """Check every archive against its hash, every signature, and every chain of hashes."""
+    """Check every archive against its hash and the files in it against what was approved, every
+    signature, every chain of hashes, and that each release is as its log says.
+    """
     faults: list[HubFault] = []
     with hub.database.read() as connection:
         keys = [
@@ -157,9 +167,13 @@ def verify_hub(hub: Hub, progress: Progress = lambda _what, _count, _total: None
         faults.append(HubFault("audit", f"event {event}", "it does not follow the one before"))
     for count, skill in enumerate(skills, 1):
         with hub.database.read() as connection:
-            found = releases_of(connection, skill)
-        for release in found:
+            found = [
+                (one, approval_log.newest_about(connection, one.id))
+                for one in releases_of(connection, skill)
+            ]
+        for release, entry in found:
             faults += _faults_of(hub, release, keys)
+            faults += _faults_in_log(release, entry)
         progress("verified", count, len(skills))
     return faults
 
@@ -170,7 +184,7 @@ def _broken_log(connection: Transaction, space: int) -> int:
         entries = approval_log.entries_from(connection, space, first, 1000)
         if not entries:
             return 0
-        broken = approval_log.first_broken(entries, previous, first - 1)
+        broken = first_broken(entries, previous, first - 1)
         if broken:
             return broken
         first, previous = entries[-1].number + 1, entries[-1].hash
@@ -185,6 +199,8 @@ def _faults_of(hub: Hub, release: Release, keys: list[bytes]) -> Iterator[HubFau
     else:
         if hashlib.sha256(data).hexdigest() != release.archive or len(data) != release.size:
             yield HubFault("blob", where, "its bytes changed")
+        elif _digest_of(hub, data) != release.digest:
+            yield HubFault("blob", where, "it holds other files than were published")
     if release.state not in {"approved", "yanked"}:
         return
     signed = verify_envelope(release.vouch.encode(), keys)
@@ -193,3 +209,21 @@ def _faults_of(hub: Hub, release: Release, keys: list[bytes]) -> Iterator[HubFau
         release.digest,
     ):
         yield HubFault("signature", where, "the hub's own signature is not good")
+
+
+def _digest_of(hub: Hub, data: bytes) -> str:
+    try:
+        return digest_of(unpack(data, hub.library().context.settings.supply))
+    except MetierError:
+        return ""
+
+
+def _faults_in_log(release: Release, entry: LogEntry | None) -> Iterator[HubFault]:
+    """Give what is wrong where a release is offered, or not any more, without its log saying so."""
+    said = json.loads(entry.entry) if entry is not None else {}
+    state = STATES.get(str(said.get("what")), "")
+    offered = release.state if release.state in STATES.values() else ""
+    names = ("namespace", "name", "version", "digest")
+    if state != offered or (said and any(said[one] != getattr(release, one) for one in names)):
+        where = f"{release.namespace}/{release.name}@{release.version}"
+        yield HubFault("log", where, f"the log does not say that it is {release.state}")

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from metier.errors import MetierError
 from metier.hub import visits
 from metier.hub.api import hub_of
-from metier.hub.here import is_from_here
+from metier.hub.here import address_of_hub, is_from_here
 from metier.hub.id_token import refused
 from metier.hub.login import LOGIN_SECONDS, begin_login, challenge_of, finish_login
 
@@ -47,7 +47,7 @@ def _cookie_name(request: Request) -> str:
 async def _begin(request: Request) -> Response:
     hub = hub_of(request)
     browser, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
-    base = (hub.options.public_url or str(request.base_url)).rstrip("/")
+    base = address_of_hub(hub, request)
     back = own_path(request.query_params.get("next", "/"))
 
     def begin() -> str:

@@ -13,22 +13,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from metier.discover.io import disk
 from metier.errors import IntegrityError, NotFoundError, RefusedError, UsageError
-from metier.hub import approval_log
-from metier.hub.examine import unpack
+from metier.hub.examine import digest_of, unpack
 from metier.hub.io.mirror_folder import MirrorFolder
 from metier.hub.io.mirror_hub import MirrorHub
-from metier.standard.digest import TreeFile, tree_digest
 from metier.standard.semver import read_range, read_version, satisfies
+from metier.supply.approvals import first_broken, is_signed
 from metier.supply.io.hub import PromisedRelease
 from metier.supply.safe_names import printable
 from metier.supply.sources.hub_names import hub_base
-from metier.trust.sign import Unverified, key_id, verify_detached
+from metier.trust.sign import key_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from metier.context import Context
-    from metier.hub.approval_log import LogCopy
+    from metier.supply.approvals import LogCopy
 
 NEWEST = "latest"
 REFUSALS = frozenset({"exists", "hub-unfit", "hub-signature"})
@@ -239,7 +238,7 @@ def _select(source: MirrorSource, choices: Sequence[MirrorChoice]) -> list[dict[
     """Give a row for each approved release that is meant, once."""
     found: dict[tuple[str, str, str], dict[str, Any]] = {}
     for choice in choices:
-        before = len(found)
+        matched = 0
         for name in [choice.name] if choice.name else source.names(choice.namespace):
             rows = [
                 {**row, "namespace": choice.namespace, "name": name}
@@ -248,7 +247,8 @@ def _select(source: MirrorSource, choices: Sequence[MirrorChoice]) -> list[dict[
             ]
             for row in _matching(rows, choice.range):
                 found[choice.namespace, name, row["version"]] = row
-        if len(found) == before and choice.range:
+                matched += 1
+        if not matched and choice.range:
             raise NotFoundError(
                 f"nothing approved in {choice.namespace}/{choice.name} is {choice.range}",
                 hint="check the range",
@@ -275,12 +275,7 @@ def _matching(rows: list[dict[str, Any]], wanted: str) -> list[dict[str, Any]]:
 def _check_archive(context: Context, told: dict[str, Any], data: bytes) -> None:
     if hashlib.sha256(data).hexdigest() != told["archive"]:
         raise _lies(f"the archive of {told['name']} {told['version']} has another hash")
-    files = unpack(data, context.settings.supply)
-    digest = tree_digest(
-        TreeFile(one.path, len(one.data), hashlib.sha256(one.data).digest(), one.executable)
-        for one in files
-    )
-    if digest != told["digest"]:
+    if digest_of(unpack(data, context.settings.supply)) != told["digest"]:
         raise _lies(f"{told['name']} {told['version']} unfolds to other files than were approved")
 
 
@@ -339,12 +334,7 @@ def check_log(space: str, log: LogCopy, key: bytes, before: LogCopy | None) -> N
     """Refuse a log that does not hang together, that the hub did not sign, or that is not what was
     seen before with something added.
     """
-    broken = approval_log.first_broken(log.entries)
-    head = log.entries[-1] if log.entries else approval_log.LogEntry(0, "", "", "")
-    statement = approval_log.head_statement(space, head)
-    kind = approval_log.HEAD_TYPE
-    signed = verify_detached(kind, statement, log.signature.encode(), [key])
-    if broken or isinstance(signed, Unverified):
+    if first_broken(log.entries) or not is_signed(space, log, key):
         raise _lies(f"the log of {space} is not good")
     known = before.entries if before is not None else ()
     if log.entries[: len(known)] != known:

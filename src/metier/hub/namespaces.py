@@ -34,11 +34,14 @@ DEFAULT_POLICY: Mapping[str, Any] = {
     "keep_pending_days": 0,
 }
 """What holds where neither the hub nor the namespace says otherwise."""
-_ANSWERS = ("approve", "review", "reject")
+ANSWERS = ("approve", "review", "reject")
 DAYS = ("keep_rejected_days", "keep_pending_days")
 """How long what was rejected, or never decided about, is kept: 0 means for ever."""
 MAX_DAYS = 3660
-_LEVELS = ("safe", "caution", "dangerous")
+CHANGEABLE = ("visibility", "state", "policy", "quota_bytes")
+"""What of a namespace can be changed."""
+LEVELS = ("safe", "caution", "dangerous")
+"""What a scan may say, the mildest first."""
 
 
 def find_namespace(connection: Transaction, name: str) -> Namespace | None:
@@ -193,11 +196,12 @@ def change_namespace(hub: Hub, caller: Caller, name: str, wish: Mapping[str, Any
     with hub.database.write() as connection:
         connection.lock(f"namespace:{name}")
         space = need_namespace(connection, caller, name, "manage")
+        wish = {name: told for name, told in wish.items() if name in CHANGEABLE}
         visibility = wish.get("visibility", space.visibility)
         state = wish.get("state", space.state)
         quota = wish.get("quota_bytes", space.quota_bytes)
         policy = check_policy(wish.get("policy", space.policy))
-        if visibility not in {"private", "public"} or state not in {"active", "frozen"}:
+        if visibility not in ("private", "public") or state not in ("active", "frozen"):
             raise UsageError(
                 "a namespace is private or public, and active or frozen", hint="check the words"
             )
@@ -213,9 +217,7 @@ def change_namespace(hub: Hub, caller: Caller, name: str, wish: Mapping[str, Any
             json.dumps(policy),
             space.id,
         )
-        audit_log.record(
-            connection, hub.now(), caller, "namespace.change", name, space.id, **dict(wish)
-        )
+        audit_log.record(connection, hub.now(), caller, "namespace.change", name, space.id, **wish)
         changed = find_namespace(connection, name)
     assert changed is not None
     return changed
@@ -227,13 +229,13 @@ def check_policy(told: Any) -> dict[str, Any]:
         raise UsageError("a policy is a JSON object", hint="see docs/how-to/policy-for-a-hub.md")
     for name, value in told.items():
         good = (
-            (name in _LEVELS and value in _ANSWERS)
+            (name in LEVELS and value in ANSWERS)
             or (
                 name == "two_person"
                 and isinstance(value, list)
-                and all(one in _LEVELS for one in value)
+                and all(one in LEVELS for one in value)
             )
-            or (name == "signature" and value in {"optional", "required"})
+            or (name == "signature" and value in ("optional", "required"))
             or (
                 name in DAYS
                 and isinstance(value, int)
@@ -251,12 +253,18 @@ def check_policy(told: Any) -> dict[str, Any]:
 
 def hub_policy(connection: Transaction) -> dict[str, Any]:
     """Give the policy of the whole hub."""
+    return {**DEFAULT_POLICY, **_own_policy(connection)}
+
+
+def _own_policy(connection: Transaction) -> dict[str, Any]:
+    """Give what somebody has set of the hub's policy."""
     row = connection.row("SELECT value FROM hub_facts WHERE name = 'policy'")
-    return {**DEFAULT_POLICY, **(json.loads(row["value"]) if row else {})}
+    found: dict[str, Any] = json.loads(row["value"]) if row else {}
+    return found
 
 
 def set_hub_policy(hub: Hub, caller: Caller, policy: Mapping[str, Any]) -> dict[str, Any]:
-    """Change the policy of the whole hub."""
+    """Replace the policy of the whole hub; what is not said is as by default."""
     authorize.check_hub(caller, "administer")
     checked = check_policy(dict(policy))
     with hub.database.write() as connection:
@@ -271,6 +279,25 @@ def set_hub_policy(hub: Hub, caller: Caller, policy: Mapping[str, Any]) -> dict[
         return hub_policy(connection)
 
 
+def adjust_policy(hub: Hub, caller: Caller, told: Any, namespace: str = "") -> dict[str, Any]:
+    """Change some of the hub's policy, or of a namespace's own, and leave the rest as it is; what is null
+    is not set any more. Give the policy that holds now.
+    """
+    if not isinstance(told, dict):
+        check_policy(told)
+    with hub.database.read() as connection:
+        space = need_namespace(connection, caller, namespace, "manage") if namespace else None
+        before = space.policy if space is not None else _own_policy(connection)
+        if not told:
+            return policy_of(connection, space) if space is not None else hub_policy(connection)
+    after = {name: value for name, value in {**before, **told}.items() if value is not None}
+    if space is None:
+        return set_hub_policy(hub, caller, after)
+    changed = change_namespace(hub, caller, namespace, {"policy": after})
+    with hub.database.read() as connection:
+        return policy_of(connection, changed)
+
+
 _STRICTNESS = {"approve": 0, "review": 1, "reject": 2}
 
 
@@ -278,7 +305,7 @@ def policy_of(connection: Transaction, space: Namespace) -> dict[str, Any]:
     """Give the policy that holds in a namespace: its own can only be stricter than the hub's."""
     policy = hub_policy(connection)
     own = space.policy
-    for level in _LEVELS:
+    for level in LEVELS:
         if level in own:
             policy[level] = max(policy[level], own[level], key=_STRICTNESS.__getitem__)
     if "two_person" in own:

@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 import secrets
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.errors import IntegrityError, NotFoundError, RefusedError, UsageError
@@ -19,7 +20,13 @@ from metier.hub.examine import MAX_ARCHIVE_BYTES, examine
 from metier.hub.io.database import DuplicateError
 from metier.hub.io.objects import blob_key, upload_key
 from metier.hub.mirrored import check_proofs
-from metier.hub.namespaces import find_namespace, make_namespace, policy_of
+from metier.hub.namespaces import (
+    check_place_name,
+    find_namespace,
+    make_namespace,
+    need_namespace,
+    policy_of,
+)
 from metier.hub.releases import (
     find_release,
     find_skill_row,
@@ -74,9 +81,17 @@ class Publication(NamedTuple):
 # --- bytes
 
 
+def check_may_upload(caller: Caller) -> None:
+    """Refuse who may publish nowhere: before a byte of theirs is read."""
+    if not any(grant.role in authorize.ALLOWED["publish"] for grant in caller.grants):
+        if not caller.ident:
+            raise authorize.nobody("only somebody who is logged in publishes on this hub")
+        raise authorize.forbidden("you may not publish anywhere on this hub")
+
+
 def put_blob(hub: Hub, caller: Caller, sha256: str, data: bytes) -> bool:
     """Keep the bytes of an archive; tells whether they are new."""
-    _check_may_upload(caller)
+    check_may_upload(caller)
     _check_hash(sha256)
     if hashlib.sha256(data).hexdigest() != sha256:
         raise IntegrityError(
@@ -91,7 +106,7 @@ def has_blob(hub: Hub, caller: Caller, sha256: str) -> bool:
     """Tell somebody whether they need not send bytes again: only what they sent themselves counts, so
     that nobody learns what others have.
     """
-    _check_may_upload(caller)
+    check_may_upload(caller)
     with hub.database.read() as connection:
         row = connection.row("SELECT who FROM blobs WHERE sha256 = ?", sha256)
     known = row is not None and row["who"] == caller.ident
@@ -125,7 +140,7 @@ def begin_upload(hub: Hub, caller: Caller, sha256: str, size: int) -> tuple[str,
     """Begin an upload in pieces, or go on with the one that this caller began; give its id and how
     many bytes have come.
     """
-    _check_may_upload(caller)
+    check_may_upload(caller)
     _check_hash(sha256)
     if not 0 < size <= MAX_ARCHIVE_BYTES:
         raise _too_large()
@@ -217,13 +232,6 @@ def _upload_row(connection: Transaction, caller: Caller, ident: str) -> Row:
     return row
 
 
-def _check_may_upload(caller: Caller) -> None:
-    if not any(grant.role in authorize.ALLOWED["publish"] for grant in caller.grants):
-        if not caller.ident:
-            raise authorize.nobody("only somebody who is logged in publishes on this hub")
-        raise authorize.forbidden("you may not publish anywhere on this hub")
-
-
 def _check_hash(sha256: str) -> None:
     if not SHA256.match(sha256):
         raise UsageError("that is no sha256", hint="64 digits and letters from a to f")
@@ -251,23 +259,17 @@ def publish(
     """Publish a version of a skill. Doing it again with the same bytes gives the same release. `keep`
     is called in the transaction that makes the release, to remember what was answered.
     """
-    space = _space_for(hub, caller, namespace)
+    _check_place(hub, caller, namespace)
     if not has_blob(hub, caller, wish.archive):
         raise _no_blob()
-    try:
-        data = hub.objects.get(blob_key(wish.archive))
-    except NotFoundError as error:  # it was collected just now
-        raise _no_blob() from error
-    if hashlib.sha256(data).hexdigest() != wish.archive:
-        raise IntegrityError(
-            "the hub's copy of this archive is damaged", code="digest", hint="send it again"
-        )
-    found = examine(hub, name, data)
+    found = examine(hub, name, lambda: _archive(hub, wish.archive))
     _check_fit(name, found)
     check_proofs(wish.mirrored, found.name, found.digest)
+    _make_place(hub, caller, namespace)
     with hub.database.write() as connection:
+        space = need_namespace(connection, caller, namespace, "publish")
         connection.lock(f"skill:{space.id}/{fold_name(name)}")
-        _hold_blob(hub, connection, wish.archive)
+        size = _hold_blob(hub, connection, wish.archive)
         skill = _skill_row(hub, connection, space, name)
         known = _same_release(connection, skill["id"], found, wish)
         if known is not None:
@@ -275,10 +277,10 @@ def publish(
             keep(connection, done)
             return done
         version = _choose_version(connection, skill["id"], found, wish)
-        _check_quota(connection, space, len(data))
+        _check_quota(connection, space, size)
         policy = policy_of(connection, space)
         _check_signature(hub, policy, found, wish)
-        release = _insert(hub, connection, caller, skill["id"], version, found, wish, len(data))
+        release = _insert(hub, connection, caller, skill["id"], version, found, wish, size)
         about = f"{namespace}/{name}@{version}"
         audit_log.record(
             connection, hub.now(), caller, "publish", about, space.id, digest=found.digest
@@ -290,13 +292,29 @@ def publish(
     return done
 
 
-def _hold_blob(hub: Hub, connection: Transaction, sha256: str) -> None:
+def _archive(hub: Hub, sha256: str) -> bytes:
+    try:
+        data = hub.objects.get(blob_key(sha256))
+    except NotFoundError as error:  # it was collected just now
+        raise _no_blob() from error
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise IntegrityError(
+            "the hub's copy of this archive is damaged", code="digest", hint="send it again"
+        )
+    return data
+
+
+def _hold_blob(hub: Hub, connection: Transaction, sha256: str) -> int:
     """Keep bytes from being collected until the release that names them is there: a collection waits
-    for this transaction, and only then looks who names them.
+    for this transaction, and only then looks who names them. Give how many they are.
     """
     connection.lock(f"blob:{sha256}")
-    if not connection.run("UPDATE blobs SET created_at = ? WHERE sha256 = ?", hub.now(), sha256):
+    row = connection.row(
+        "UPDATE blobs SET created_at = ? WHERE sha256 = ? RETURNING size", hub.now(), sha256
+    )
+    if row is None:
         raise _no_blob()
+    return int(row["size"])
 
 
 def _no_blob() -> NotFoundError:
@@ -305,24 +323,28 @@ def _no_blob() -> NotFoundError:
     )
 
 
-def _space_for(hub: Hub, caller: Caller, name: str) -> Namespace:
-    """Give the namespace to publish in. Whoever may publish everywhere makes a new one by doing so."""
+def _check_place(hub: Hub, caller: Caller, name: str) -> None:
+    """Refuse a namespace in which somebody may not publish. Whoever may publish everywhere makes a new
+    one by doing so.
+    """
     with hub.database.read() as connection:
         found = find_namespace(connection, name)
-    if found is None:
-        if not authorize.may(caller, "publish", None):
-            raise authorize.no_namespace(name)
-        with hub.database.write() as connection:
-            try:
-                found = make_namespace(hub, connection, caller, name)
-            except DuplicateError:
-                found = None
-        if found is None:
-            with hub.database.read() as connection:
-                found = find_namespace(connection, name)
-        assert found is not None
-    authorize.check(caller, "publish", found)
-    return found
+    if found is not None:
+        authorize.check(caller, "publish", found)
+    elif authorize.may(caller, "publish", None):
+        check_place_name(name)
+    else:
+        raise authorize.no_namespace(name)
+
+
+def _make_place(hub: Hub, caller: Caller, name: str) -> None:
+    """Make the namespace, where it is new: not before there is something to put into it."""
+    with hub.database.read() as connection:
+        if find_namespace(connection, name) is not None:
+            return
+    # another request may have made it just now
+    with suppress(DuplicateError), hub.database.write() as connection:
+        make_namespace(hub, connection, caller, name)
 
 
 def _check_fit(name: str, found: Verdicts) -> None:
@@ -369,22 +391,26 @@ def _same_release(
     """Give the release that these bytes are already."""
     if not wish.version:
         newest = newest_release(connection, skill)
-        return newest if newest is not None and newest.digest == found.digest else None
-    known = find_release(connection, skill, _checked_version(wish.version))
+        if newest is not None and newest.digest == found.digest:
+            return newest
+    wanted = _wanted_version(found, wish)
+    known = find_release(connection, skill, wanted) if wanted else None
     if known is not None and known.digest != found.digest:
         raise _taken(known)
     return known
 
 
-def _choose_version(connection: Transaction, skill: int, found: Verdicts, wish: ReleaseWish) -> str:
+def _wanted_version(found: Verdicts, wish: ReleaseWish) -> str:
+    """Give the version that somebody names, or else the skill's own file; nothing where neither does."""
     if wish.version:
         return _checked_version(wish.version)
-    if found.version and read_version(found.version) is not None:
-        version = _checked_version(found.version)
-        known = find_release(connection, skill, version)
-        if known is None:
-            return version
-        raise _taken(known)
+    return _checked_version(found.version) if read_version(found.version) is not None else ""
+
+
+def _choose_version(connection: Transaction, skill: int, found: Verdicts, wish: ReleaseWish) -> str:
+    wanted = _wanted_version(found, wish)
+    if wanted:
+        return wanted
     newest = newest_release(connection, skill)
     read = read_version(newest.version) if newest is not None else None
     return FIRST_VERSION if read is None else f"{read.major}.{read.minor}.{read.patch + 1}"

@@ -10,7 +10,7 @@ from metier.errors import RefusedError, UsageError
 if TYPE_CHECKING:
     from metier.hub.hub import Hub
     from metier.hub.io.database import Transaction
-    from metier.hub.model import Caller
+    from metier.hub.model import Caller, Row
 
 MAX_KEY_CHARS = 200
 
@@ -36,6 +36,10 @@ def known_answer(hub: Hub, caller: Caller, key: str, asked: str) -> tuple[int, s
         )
     if row is None:
         return None
+    return _answer_in(row, asked)
+
+
+def _answer_in(row: Row, asked: str) -> tuple[int, str]:
     if row["asked"] != asked:
         raise RefusedError(
             "this Idempotency-Key was used for another request",
@@ -52,10 +56,10 @@ def keep_answer(
     the same. Of two that come at once, the first counts, and is given.
     """
     known = connection.row(
-        "SELECT status, body FROM answers WHERE who = ? AND key = ?", caller.ident, key
+        "SELECT asked, status, body FROM answers WHERE who = ? AND key = ?", caller.ident, key
     )
     if known is not None:
-        return known["status"], known["body"]
+        return _answer_in(known, asked)
     status, body = answer
     connection.run(
         "INSERT INTO answers (who, key, asked, status, body, at) VALUES (?, ?, ?, ?, ?, ?) "

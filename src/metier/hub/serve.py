@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 MAX_WAITING = 1024
 HEAD_SECONDS = 20
 """How long the head of a request may take."""
+LOGS = {
+    "metier.hub": logging.INFO,
+    "uvicorn": logging.WARNING,
+    "psycopg": logging.WARNING,
+    "asyncio": logging.ERROR,
+}
+"""Whose words go to standard error, each as one line of JSON."""
 END_SECONDS = 20
 """How long requests that have begun may take once the hub is asked to stop."""
 
@@ -56,10 +63,11 @@ def serve(hub: Hub, host: str, port: int, *, local: bool, ready: Callable[[str],
 def _log_to_stderr() -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(OneLine())
-    log = logging.getLogger("metier.hub")
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    log.propagate = False
+    for name, level in LOGS.items():
+        log = logging.getLogger(name)
+        log.addHandler(handler)
+        log.setLevel(level)
+        log.propagate = False
 
 
 class PromptHeads(H11Protocol):

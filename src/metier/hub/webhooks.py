@@ -8,6 +8,7 @@ import base64
 import hashlib
 import hmac
 import json
+import re
 import secrets
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -29,6 +30,8 @@ MAX_WEBHOOKS = 20
 """Of one namespace."""
 MAX_URL_CHARS = 1000
 SHOWN_DELIVERIES = 20
+NUMERIC = re.compile(r":|(?:^|\.)(?:[0-9]+|0[xX][0-9a-fA-F]*)\.?\Z")
+"""A host that is an address, in any of the ways that resolvers understand: its last part is a number."""
 SECRET_MARK = "whs_"  # noqa: S105 - what every secret begins with, so that scanners know one
 
 
@@ -209,7 +212,7 @@ def may_be_told(hub: Hub, url: str) -> str:
     here = is_this_machine(at.host)
     if at.scheme != "https" and not (here and hub.options.loopback_webhooks):
         return "a webhook goes over https"
-    number = at.host.replace(".", "").isdigit() or ":" in at.host
+    number = NUMERIC.search(at.host) is not None
     if (here or (number and not is_public(at.host))) and not hub.options.loopback_webhooks:
         return "a webhook goes to no private address"
     return ""

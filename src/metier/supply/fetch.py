@@ -163,11 +163,13 @@ def _hub_fetcher(context: Context, request: Request, staging: str) -> Fetcher:
     base = place_of(request.location).base
     client = hubs.client_for(context, base)
     return HubFetcher(
-        context.settings.supply,
-        staging,
-        hands_of(context),
-        client,
-        partial(hubs.meet, context, base),
+        limits=context.settings.supply,
+        staging=staging,
+        hands=hands_of(context),
+        client=client,
+        key=partial(hubs.meet, context, base),
+        known_head=partial(hubs.known_head, context, base),
+        keep_head=partial(hubs.keep_head, context, base),
     )
 
 

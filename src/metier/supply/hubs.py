@@ -10,17 +10,25 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.audit import log
-from metier.errors import AmbiguousError, MetierError, NotFoundError, RefusedError, UsageError
+from metier.errors import (
+    AmbiguousError,
+    MetierError,
+    NotFoundError,
+    RefusedError,
+    StoreError,
+    UsageError,
+)
 from metier.supply.io.hub_client import HubClient
 from metier.supply.io.hubs_file import KnownHub, change_hubs, read_hubs
 from metier.supply.model import SearchResult
 from metier.supply.sources.hub_names import HUB, HUB_AT, HubPlace, hub_base, hubs_among, place_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from metier.context import Context
     from metier.model import Trust
+    from metier.supply.approvals import SeenHead
     from metier.supply.hub_login import ShowLogin
     from metier.supply.model import Request
 
@@ -76,7 +84,10 @@ def login(
     who = client.get("/whoami") if token or not about.get("accounts") else {}
     change_hubs(
         context,
-        lambda hubs: {**hubs, base: KnownHub(str(about["key"]), token)},
+        lambda hubs: {
+            **hubs,
+            base: KnownHub(str(about["key"]), token, {} if accept_key else _logs_in(hubs, base)),
+        },
     )
     log.record(context, "login", "done", path=base, key=str(about["key_id"]))
     roles = who.get("roles")
@@ -119,6 +130,33 @@ def meet(context: Context, base: str) -> str:
     return key
 
 
+def known_head(context: Context, base: str, namespace: str) -> SeenHead | None:
+    """Give where a namespace's log of approvals ended when it was last seen."""
+    return _logs_in(read_hubs(context), base).get(namespace)
+
+
+def keep_head(context: Context, base: str, namespace: str, head: SeenHead) -> None:
+    """Remember where a log ended, so that nobody changes its past unseen. Where nothing can be written,
+    as in some CI, nothing is remembered.
+    """
+    if known_head(context, base, namespace) == head:
+        return
+
+    def change(hubs: dict[str, KnownHub]) -> dict[str, KnownHub]:
+        known = hubs.get(base, KnownHub(""))
+        before = known.logs.get(namespace)
+        if before is not None and before.size > head.size:  # another process saw more of it
+            return hubs
+        return {**hubs, base: known._replace(logs={**known.logs, namespace: head})}
+
+    with suppress(StoreError):
+        change_hubs(context, change)
+
+
+def _logs_in(hubs: Mapping[str, KnownHub], base: str) -> Mapping[str, SeenHead]:
+    return hubs.get(base, KnownHub("")).logs
+
+
 def _check_key(context: Context, base: str, key: str, *, accept_key: bool) -> None:
     known = read_hubs(context).get(base)
     if known is None or not known.key or known.key == key or accept_key:
@@ -158,7 +196,9 @@ def settle_place(context: Context, request: Request) -> Request:
 
 
 def _having(context: Context, bases: Sequence[str], place: HubPlace) -> list[str]:
-    """Give the one hub that has a skill; several are for the user to choose from."""
+    """Give the one hub that has a skill; several are for the user to choose from. Where one does not
+    answer, none is taken: it may be the one that is meant, and anybody could have the name elsewhere.
+    """
     found = []
     failed: MetierError | None = None
     for base in bases:
@@ -169,6 +209,16 @@ def _having(context: Context, bases: Sequence[str], place: HubPlace) -> list[str
             continue
         except MetierError as error:
             failed = error
+    if failed is not None and found:
+        other = f"{HUB_AT}{found[0]}/{place.namespace}/{place.name}"
+        raise RefusedError(
+            f"one of your hubs could not say whether it has {place.namespace}/{place.name}: "
+            f"{failed.message}",
+            code=failed.code,
+            hint=f"try again later, or name the hub that you mean: {other}",
+        )
+    if failed is not None:
+        raise failed
     if len(found) == 1:
         return found
     if found:
@@ -177,8 +227,6 @@ def _having(context: Context, bases: Sequence[str], place: HubPlace) -> list[str
             f"{len(found)} hubs have {place.namespace}/{place.name}",
             hint=f"choose one: {', '.join(named)}",
         ).with_details(hubs=named)
-    if failed is not None:
-        raise failed
     raise NotFoundError(
         f"none of your {len(bases)} hubs has {place.namespace}/{place.name}",
         hint="check the name, and whether you are logged in: metier login URL",

@@ -19,10 +19,13 @@ import pytest
 from fakes.asked_hub import AskedHub, Said
 from fakes.hub_skills import SAFE, publish_text, skill_archive
 
+from metier.errors import StoreError
 from metier.hub import api
 from metier.hub.accounts import add_token
 from metier.hub.hub import Hub, HubOptions
+from metier.hub.io.objects import blob_key
 from metier.hub.model import LOCAL
+from metier.hub.namespaces import add_namespace, list_namespaces
 from metier.hub.request_log import OneLine
 
 HEAD = f"---\nname: trap\ndescription: Formats tables.\n---\n\n{SAFE}\n".encode()
@@ -140,10 +143,44 @@ def test_no_json_breaks_a_request(embedded: Hub, path: str, body: str) -> None:
     assert 400 == AskedHub(embedded).ask("POST", path, HOSTILE_BODIES[body]).status
 
 
+ODD_CHANGES = [
+    {"visibility": ["public"]},
+    {"state": {}},
+    {"policy": {"signature": []}},
+    {"policy": {"safe": {}}},
+    {"policy": []},
+    {"quota_bytes": []},
+]
+
+
+@pytest.mark.parametrize("change", ODD_CHANGES, ids=str)
+def test_no_change_of_a_namespace_breaks_the_request(embedded: Hub, change: object) -> None:
+    add_namespace(embedded, LOCAL, "team")
+
+    assert 400 == AskedHub(embedded).ask("PATCH", "/api/v1/namespaces/team", change).status
+
+
+@pytest.mark.parametrize("name", ["what", "about", "namespace", "connection", "now", "caller", "x"])
+def test_what_nothing_is_called_changes_nothing_of_a_namespace(embedded: Hub, name: str) -> None:
+    made = add_namespace(embedded, LOCAL, "team")
+
+    answer = AskedHub(embedded).ask("PATCH", "/api/v1/namespaces/team", {name: "y"})
+
+    assert (200, [made]) == (answer.status, list_namespaces(embedded, LOCAL))
+
+
 def test_json_has_a_size(hub: Hub) -> None:
     body = json.dumps({"name": "x" * (2 << 20)}).encode()
 
     assert 413 == AskedHub(hub).ask("POST", "/api/v1/namespaces", body).status
+
+
+def test_who_shows_no_token_has_little_of_theirs_read(hub: Hub) -> None:
+    body = json.dumps({"name": "x" * (64 << 10)}).encode()
+
+    answer = AskedHub(hub).ask("POST", "/api/v1/namespaces", body, x_forwarded_for="192.0.2.1")
+
+    assert 413 == answer.status
 
 
 @pytest.mark.parametrize(
@@ -207,6 +244,31 @@ def test_what_is_asked_is_one_line_of_the_log_whatever_is_in_it(
     assert "ZeroDivisionError" in "".join(lines)
     assert "secret" not in "".join(lines)
     assert {"request"} <= {json.loads(line)["event"] for line in lines}
+
+
+def test_where_a_part_of_the_hub_fails_nobody_learns_where_it_lies(
+    embedded: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    archive = publish_text(embedded, LOCAL, "table-tidy").archive
+    asked = AskedHub(embedded)
+    place = "/api/v1/skills/team/table-tidy/0.1.0/archive"
+    embedded.objects.delete(blob_key(archive))
+    lost = asked.ask("GET", place)
+
+    def fail() -> None:
+        raise StoreError("no answer from hub@10.0.0.5:5432/secret", code="hub-database", hint="")
+
+    monkeypatch.setattr(embedded.database, "read", fail)
+    away = [
+        asked.ask("GET", path) for path in (place, "/readyz", "/", "/v2/team/table-tidy/tags/list")
+    ]
+
+    away += [asked.ask("GET", path, accept="text/html") for path in ("/", "/gone")]
+
+    assert (503, "hub-object") == (lost.status, lost.code)
+    assert archive.encode() not in lost.body
+    assert [503] * len(away) == [one.status for one in away]
+    assert not any(b"10.0.0.5" in one.body for one in away)
 
 
 def test_nobody_learns_what_others_have(hub: Hub) -> None:

@@ -81,6 +81,11 @@ def test_a_sound_hub_has_no_faults(hub: Hub) -> None:
         ("UPDATE approvals SET entry = replace(entry, '0.1.0', '0.2.0')", "log"),
         ("UPDATE audit_events SET who = 'nobody'", "audit"),
         ("UPDATE releases SET size = size + 1", "blob"),
+        ("UPDATE releases SET digest = 'sha256:' || replace('x', 'x', version)", "blob"),
+        ("UPDATE releases SET version = '9.9.9'", "log"),
+        ("UPDATE releases SET state = 'yanked'", "log"),
+        ("UPDATE releases SET state = 'rejected'", "log"),
+        ("DELETE FROM approvals", "log"),
     ],
 )
 def test_whatever_was_changed_behind_its_back_is_found(hub: Hub, sql: str, what: str) -> None:
@@ -124,6 +129,37 @@ def test_a_backup_comes_back_whole_in_either_kind_of_hub(hub: Hub, tmp_path: Pat
     assert ("ci", ["table-tidy"]) == (caller.name, [one["name"] for one in found])
     assert (hub.key_id, "1.0.1") == (key, newer.version)
     assert 0o600 == os.stat(file).st_mode & 0o777
+
+
+def test_another_approved_archive_in_the_place_of_one_is_found(hub: Hub) -> None:
+    publish_text(hub, LOCAL, "table-tidy", "Align them.", "1.0.0")
+    publish_text(hub, LOCAL, "table-tidy", "Tidy them.", "1.0.1")
+    with hub.database.write() as connection:
+        connection.run(
+            "UPDATE releases SET archive = (SELECT archive FROM releases WHERE version = '1.0.1'), "
+            "size = (SELECT size FROM releases WHERE version = '1.0.1')"
+        )
+
+    assert [("blob", "team/table-tidy@1.0.0", "it holds other files than were published")] == [
+        tuple(one) for one in verify_hub(hub)
+    ]
+
+
+def test_a_backup_of_an_older_format_leaves_the_database_in_its_own(
+    hub: Hub, tmp_path: Path
+) -> None:
+    publish_text(hub, LOCAL, "table-tidy")
+    with hub.database.write() as connection:
+        connection.run("UPDATE hub_facts SET value = '1' WHERE name = 'format'")
+    backup(hub, str(tmp_path / "old.tar"))
+    home = str(tmp_path / "new")
+
+    with Hub(HubOptions(home=home), env=ENV) as new:
+        restore(new, str(tmp_path / "old.tar"))
+    with Hub(HubOptions(home=home), env=ENV) as again:
+        faults = verify_hub(again)
+
+    assert [] == faults
 
 
 def test_the_embedded_hub_moves_to_another_kind(hub_options: HubOptions, tmp_path: Path) -> None:

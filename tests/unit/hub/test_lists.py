@@ -6,17 +6,17 @@ from collections.abc import Callable
 
 import pytest
 from fakes.hub_in_browser import fill, let_in
-from fakes.hub_skills import member
+from fakes.hub_skills import CAUTION, member, publish_archive, skill_archive
 
 from metier.errors import NotFoundError, RefusedError
 from metier.hub import decide
-from metier.hub.accounts import list_people
+from metier.hub.accounts import add_token, list_grants, list_people, list_tokens, set_grant
 from metier.hub.audit_log import AuditQuery, event_kinds, list_events
 from metier.hub.compare import changes_before
 from metier.hub.hub import Hub
-from metier.hub.model import LOCAL, NOBODY
-from metier.hub.namespaces import list_organisations
-from metier.hub.releases import need_release
+from metier.hub.model import LOCAL, NOBODY, Caller, RoleGrant
+from metier.hub.namespaces import add_namespace, list_organisations
+from metier.hub.releases import need_release, pending_releases
 from metier.hub.search import HubQuery, search
 from metier.hub.usage import installs_by_day, installs_by_skill
 
@@ -146,3 +146,51 @@ def test_the_first_version_of_a_skill_is_new_as_a_whole(hub: Hub) -> None:
     assert "+# cleaner" in first["diff"]
     assert ("1.1.0", "safe") == (update["from"], update["verdicts"]["before"]["level"])
     assert 2 == len(update["verdicts"]["new_findings"])
+
+
+def test_others_releases_that_wait_never_hide_those_that_somebody_decides_about(hub: Hub) -> None:
+    for name in ("open", "mine"):
+        add_namespace(hub, LOCAL, name, "", "public")
+    for name in ("first", "second", "third"):
+        publish_archive(hub, LOCAL, name, skill_archive(name, CAUTION), "open")
+    publish_archive(hub, LOCAL, "cleaner", skill_archive("cleaner", CAUTION), "mine")
+
+    def waiting(caller: Caller) -> list[str]:
+        return [one.name for one in pending_releases(hub, caller, limit=2)]
+
+    assert ["first", "second"] == waiting(LOCAL)
+    assert ["cleaner"] == waiting(member(hub, "ben", "reviewer", "mine"))
+    assert ["cleaner"] == [one.name for one in pending_releases(hub, LOCAL, 2, "mine")]
+    assert [] == waiting(member(hub, "eve", "reader"))
+    assert [] == waiting(NOBODY)
+
+
+def test_admins_of_a_place_see_the_tokens_and_roles_of_it_alone(hub: Hub) -> None:
+    add_namespace(hub, LOCAL, "web", "acme")
+    add_namespace(hub, LOCAL, "ops", "other")
+    every = [("web", ""), ("ops", ""), ("", "acme"), ("", "")]
+    for space, group in every:
+        add_token(hub, LOCAL, name="x", role="reader", namespace=space, organisation=group)
+        set_grant(
+            hub,
+            LOCAL,
+            kind="group",
+            who="devs",
+            role="reader",
+            namespace=space,
+            organisation=group,
+        )
+
+    def seen(by: Caller) -> list[list[tuple[object, object]]]:
+        roles = [(one["namespace"], one["organisation"]) for one in list_grants(hub, by)]
+        return [[(one.namespace, one.organisation) for one in list_tokens(hub, by)], roles]
+
+    place = find_organisation(hub, "acme")
+    of_all_acme = Caller("token", "token:9", "z", (RoleGrant("admin", 0, place),))
+    assert [every, every] == seen(LOCAL)
+    assert [[("web", "")]] * 2 == seen(member(hub, "ann", "admin", "web"))
+    assert [[("web", ""), ("", "acme")]] * 2 == seen(of_all_acme)
+
+
+def find_organisation(hub: Hub, name: str) -> int:
+    return next(ident for ident, one in list_organisations(hub, LOCAL).items() if one == name)

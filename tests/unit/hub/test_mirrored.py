@@ -10,10 +10,10 @@ from fakes.hub_skills import publish_text, skill_archive
 from metier.errors import IntegrityError, UsageError
 from metier.hub import publish
 from metier.hub.api import read_release
-from metier.hub.approval_log import canonical, hash_of
 from metier.hub.hub import Hub
 from metier.hub.mirrored import MAX_PROOFS, MirrorProof, read_proofs
 from metier.hub.model import LOCAL, Release
+from metier.supply.approvals import canonical, hash_of
 from metier.trust.sign import make_key_pair, sign_digest
 
 DATA = skill_archive("table-tidy", "Align the columns.")

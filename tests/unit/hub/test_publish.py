@@ -16,13 +16,22 @@ from fakes.hub_skills import (
 
 from metier.errors import IntegrityError, MetierError, NotFoundError, RefusedError
 from metier.hub import decide, publish
-from metier.hub.approval_log import entries_from, first_broken
+from metier.hub.approval_log import entries_from
 from metier.hub.audit_log import first_broken_event
 from metier.hub.hub import Hub
 from metier.hub.model import LOCAL, NOBODY, Caller
-from metier.hub.namespaces import add_namespace, change_namespace, find_namespace, set_hub_policy
+from metier.hub.namespaces import (
+    DEFAULT_POLICY,
+    add_namespace,
+    adjust_policy,
+    change_namespace,
+    find_namespace,
+    list_namespaces,
+    set_hub_policy,
+)
 from metier.hub.releases import need_release, need_skill, sort_key
 from metier.hub.search import HubQuery, search
+from metier.supply.approvals import first_broken
 from metier.supply.archives.write_tar import PackFile, pack_tar_gz
 from metier.trust.sign import Signed, verify_envelope
 
@@ -54,6 +63,28 @@ def test_the_same_bytes_again_are_the_same_release(hub: Hub) -> None:
 
     assert [True, False, False] == [first.is_new, again.is_new, unnamed.is_new]
     assert first.release == again.release == unnamed.release
+
+
+def test_the_bytes_of_an_older_version_are_that_version_still(hub: Hub) -> None:
+    def archive(version: str) -> bytes:
+        head = f'---\nname: table-tidy\ndescription: Formats tables. Use it often.\nmetadata:\n  version: "{version}"\n---\n'
+        return pack_tar_gz([PackFile("SKILL.md", f"{head}\nAlign them, {version}.\n".encode())])
+
+    first = publish_archive(hub, LOCAL, "table-tidy", archive("1.0.0"))
+    publish_archive(hub, LOCAL, "table-tidy", archive("1.1.0"))
+
+    again = publish_archive(hub, LOCAL, "table-tidy", archive("1.0.0"))
+
+    assert (first.release.id, False) == (again.release.id, again.is_new)
+
+
+def test_what_is_refused_makes_no_namespace(hub: Hub) -> None:
+    data = skill_archive("another-name")
+
+    with pytest.raises(RefusedError):
+        publish_archive(hub, LOCAL, "table-tidy", data, "mistyped")
+
+    assert [] == list_namespaces(hub, LOCAL)
 
 
 def test_a_version_never_changes(hub: Hub) -> None:
@@ -173,6 +204,38 @@ def test_two_people_approve_what_is_caution_and_neither_published_it(hub: Hub) -
     assert "hub-own" == own.value.code
     assert ["pending", "pending", "approved"] == [first.state, twice.state, second.state]
     assert second.vouch
+
+
+def test_what_is_worse_than_caution_wants_two_people_as_well(hub: Hub) -> None:
+    set_hub_policy(hub, LOCAL, {"dangerous": "review"})
+    release = publish_text(hub, LOCAL, "cleaner", DANGEROUS)
+
+    first = decide.approve(hub, member(hub, "ben", "reviewer"), "team", "cleaner", release.version)
+    second = decide.approve(hub, member(hub, "cat", "reviewer"), "team", "cleaner", release.version)
+
+    assert ["pending", "approved"] == [first.state, second.state]
+
+
+def test_a_publisher_does_not_bring_back_what_was_yanked(hub: Hub) -> None:
+    add_namespace(hub, LOCAL, "team")
+    ann = member(hub, "ann", "publisher", "team")
+    publish_text(hub, ann, "table-tidy", version="1.0.0")
+    decide.yank(hub, member(hub, "ben", "reviewer"), "team", "table-tidy", "1.0.0", reason="leaks")
+
+    with pytest.raises(RefusedError, match="may not yank"):
+        decide.yank(hub, ann, "team", "table-tidy", "1.0.0", back=True)
+
+
+def test_a_policy_is_changed_where_it_is_named_and_stays_elsewhere(hub: Hub) -> None:
+    adjust_policy(hub, LOCAL, {"safe": "review", "keep_pending_days": 3})
+
+    changed = adjust_policy(hub, LOCAL, {"caution": "reject", "keep_pending_days": None})
+    add_namespace(hub, LOCAL, "team")
+    adjust_policy(hub, LOCAL, {"safe": "reject"}, "team")
+
+    assert {**DEFAULT_POLICY, "safe": "review", "caution": "reject"} == changed
+    assert {**changed, "safe": "reject"} == adjust_policy(hub, LOCAL, {}, "team")
+    assert changed == adjust_policy(hub, LOCAL, {})
 
 
 def test_what_is_yanked_is_offered_no_more_and_still_there_for_who_has_it_locked(hub: Hub) -> None:

@@ -65,9 +65,14 @@ def _serve(values: Values, _word: str) -> None:
         sys.stdout.flush()  # whoever started this waits for the line
 
     with open_hub(values) as hub:
+        from metier.hub.here import is_for_others
         from metier.hub.serve import serve
 
-        if not local and hub.provider is None and not _has_accounts(hub):
+        if (
+            (not local or is_for_others(hub.options))
+            and hub.provider is None
+            and not _has_accounts(hub)
+        ):
             note(
                 "warning: nobody can log in yet. Make a token first: "
                 "metier hub token add --role admin --name me"
@@ -171,7 +176,8 @@ def _add_token(values: Values, _word: str) -> None:
         )
     answer(values, made, f"{made.token}\n")
     if not values.json:
-        note(f"\n{_about_token(made)}")
+        note("")
+        note(_about_token(made))
 
 
 def _about_token(made: NewToken) -> str:
@@ -224,23 +230,16 @@ def _revoke_token(values: Values, word: str) -> None:
 def _policy(values: Values, _word: str) -> None:
     """Show the hub's policy, or change it."""
     from metier.hub.model import LOCAL
-    from metier.hub.namespaces import change_namespace, hub_policy, set_hub_policy
+    from metier.hub.namespaces import adjust_policy
 
-    told = values.text("set")
+    try:
+        told = json.loads(values.text("set") or "{}")
+    except ValueError:
+        raise UsageError(
+            "--set takes JSON", hint="""for example --set '{"safe": "review"}'"""
+        ) from None
     with open_hub(values) as hub:
-        if told:
-            try:
-                policy = json.loads(told)
-            except ValueError:
-                raise UsageError(
-                    "--set takes JSON", hint="""for example --set '{"safe": "review"}'"""
-                ) from None
-            if values.text("namespace"):
-                change_namespace(hub, LOCAL, values.text("namespace"), {"policy": policy})
-            else:
-                set_hub_policy(hub, LOCAL, policy)
-        with hub.database.read() as connection:
-            found = hub_policy(connection)
+        found = adjust_policy(hub, LOCAL, told, values.text("namespace"))
     answer(
         values,
         found,
@@ -375,7 +374,7 @@ def _migrate(values: Values, _word: str) -> None:
 
 
 def _decide(values: Values, word: str) -> int | None:
-    """Approve, reject or yank a release."""
+    """Approve, reject or yank a release, or offer it again."""
     from metier.hub import decide
     from metier.hub.model import LOCAL
 
@@ -387,8 +386,8 @@ def _decide(values: Values, word: str) -> int | None:
     reason = values.text("reason")
     with open_hub(values) as hub:
         where = (hub, LOCAL, namespace, name, version)
-        if verb == "yank":
-            done = decide.yank(*where, reason=reason)
+        if verb in {"yank", "unyank"}:
+            done = decide.yank(*where, reason=reason, back=verb == "unyank")
         else:
             done = (decide.approve if verb == "approve" else decide.reject)(*where, reason)
     answer(
@@ -397,6 +396,26 @@ def _decide(values: Values, word: str) -> int | None:
         lambda _doc: f"{clean(place)}@{version} is {done.state}\n",
     )
     return None
+
+
+def _deprecate(values: Values, word: str) -> None:
+    """Say that a skill should not be used any more; without a reason that is taken back."""
+    from metier.hub import decide
+    from metier.hub.model import LOCAL
+
+    namespace, _, name = word.partition("/")
+    if not name or "@" in name:
+        raise UsageError(
+            "name a skill", hint="write metier hub deprecate NAMESPACE/NAME --reason TEXT"
+        )
+    with open_hub(values) as hub:
+        reason = decide.deprecate(hub, LOCAL, namespace, name, values.text("reason"))
+    state = "deprecated" if reason else "not deprecated any more"
+    answer(
+        values,
+        {"namespace": namespace, "name": name, "deprecated": reason},
+        lambda _doc: f"{clean(word)} is {state}\n",
+    )
 
 
 def _mirror(values: Values, _word: str) -> int | None:
@@ -441,6 +460,8 @@ VERBS: dict[str, tuple[Callable[[Values, str], int | None], int]] = {
     "approve": (_decide, 1),
     "reject": (_decide, 1),
     "yank": (_decide, 1),
+    "unyank": (_decide, 1),
+    "deprecate": (_deprecate, 1),
     "gc": (_gc, 0),
     "check": (_check, 0),
     "backup": (_backup, 1),
@@ -452,7 +473,7 @@ ROWS = (
     CommandRow(
         "hub",
         operands="serve|token|namespace|organisation|grant|people|webhook|policy|queue|approve|reject|"
-        "yank|check|gc|backup|restore|migrate|mirror [WORD...]",
+        "yank|unyank|deprecate|check|gc|backup|restore|migrate|mirror [WORD...]",
         options=(
             Option("--listen", f"listen there (default: {DEFAULT_LISTEN})", "HOST:PORT"),
             *PLACES,
@@ -481,7 +502,11 @@ ROWS = (
             Option("--quota", "how much a namespace may hold; 0 means no limit", "BYTES"),
             Option("--events", "of a webhook, with commas: pending, approved, yanked…", "NAMES"),
             Option("--set", "change the policy", "JSON"),
-            Option("--reason", "why a release is approved, rejected or yanked", "TEXT"),
+            Option(
+                "--reason",
+                "why a release is approved, rejected or yanked, or a skill deprecated",
+                "TEXT",
+            ),
             Option("--rehearse", "with migrate: try it and undo it"),
             Option("--from", "mirror what this hub approved, or a folder has", "URL|FOLDER"),
             Option(

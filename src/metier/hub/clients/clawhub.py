@@ -17,13 +17,13 @@ from starlette.routing import Route
 from metier.errors import NotFoundError, RefusedError
 from metier.hub.api import ask, caller_of, hub_of, number_in
 from metier.hub.clients.shelf import (
-    address_of_hub,
     files_of,
     given_release,
     offered_releases,
     offered_skills,
     place_of_name,
 )
+from metier.hub.here import address_of_hub
 from metier.hub.releases import LATEST
 from metier.hub.search import MAX_LIMIT, HubQuery, search
 

@@ -21,7 +21,7 @@ from metier.errors import NotFoundError
 from metier.hub.api import ask, caller_of, hub_of
 from metier.hub.clients.login import CHALLENGE
 from metier.hub.clients.marketplace import FILE, marketplace_of
-from metier.hub.clients.shelf import address_of_hub
+from metier.hub.here import address_of_hub
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

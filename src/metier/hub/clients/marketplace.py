@@ -11,7 +11,8 @@ from starlette.routing import Route
 
 from metier.hub.api import ask, hub_of
 from metier.hub.clients import npm
-from metier.hub.clients.shelf import address_of_hub, offered_skills
+from metier.hub.clients.shelf import offered_skills
+from metier.hub.here import address_of_hub
 from metier.hub.model import NOBODY
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from starlette.routing import Route
 
 from metier.errors import NotFoundError
 from metier.hub.api import ask, hub_of
-from metier.hub.clients.shelf import address_of_hub, files_of, given_release, offered_releases
+from metier.hub.clients.shelf import files_of, given_release, offered_releases
+from metier.hub.here import address_of_hub
 from metier.hub.releases import LATEST
 from metier.supply.archives.write_tar import PackFile, pack_tar_gz
 

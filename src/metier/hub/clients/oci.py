@@ -16,8 +16,8 @@ from starlette.routing import Route
 from metier.errors import NotFoundError
 from metier.hub.api import ask, caller_of, number_in, read_skill
 from metier.hub.clients.login import CHALLENGE
-from metier.hub.clients.shelf import GIVEN, archive_of, given_release, offered_releases
-from metier.hub.releases import LATEST
+from metier.hub.clients.shelf import GIVEN, given_release, offered_releases
+from metier.hub.releases import LATEST, archive_of
 from metier.supply.sources import oci_manifest
 from metier.supply.sources.oci_manifest import INDEX_TYPE, MANIFEST_TYPE, blob_of, digest_of
 from metier.supply.sources.oci_names import is_oci_digest

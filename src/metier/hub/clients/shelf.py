@@ -5,23 +5,19 @@ rejected is never given.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
-from metier.errors import AmbiguousError, NotFoundError, RefusedError
+from metier.errors import AmbiguousError, NotFoundError
 from metier.hub import authorize
 from metier.hub.examine import unpack
-from metier.hub.io.objects import blob_key
 from metier.hub.namespaces import need_namespace
-from metier.hub.releases import LATEST, need_release, need_skill
+from metier.hub.releases import LATEST, archive_of, need_release, need_skill
 from metier.supply.safe_names import fold_name, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from starlette.requests import Request
 
     from metier.hub.examine import UnpackedFile
     from metier.hub.hub import Hub
@@ -117,18 +113,6 @@ def place_of_name(hub: Hub, caller: Caller, name: str) -> str:
     return str(rows[0]["space"])
 
 
-def archive_of(hub: Hub, release: Release) -> bytes:
-    """Give the archive of a release, held to its hash."""
-    data = hub.objects.get(blob_key(release.archive))
-    if hashlib.sha256(data).hexdigest() != release.archive:
-        raise RefusedError(
-            f"the hub's copy of {release.name} {release.version} is damaged",
-            code="digest",
-            hint="ask an admin to run: metier hub check",
-        )
-    return data
-
-
 class UnpackedArchives:
     """The files of small archives that were asked for lately: some clients ask for one file at a
     time. Archives never change, and whoever asks has been let in before.
@@ -168,8 +152,3 @@ _ARCHIVES = UnpackedArchives()
 def files_of(hub: Hub, release: Release) -> list[UnpackedFile]:
     """Give the files of a release."""
     return _ARCHIVES.of(hub, release)
-
-
-def address_of_hub(hub: Hub, request: Request) -> str:
-    """Give the address that a client reaches the hub by."""
-    return (hub.options.public_url or str(request.base_url)).rstrip("/")

@@ -15,8 +15,9 @@ from starlette.routing import Route
 
 from metier.errors import NotFoundError
 from metier.hub.api import ask, hub_of
-from metier.hub.clients.shelf import archive_of, given_release, offered_skills
+from metier.hub.clients.shelf import given_release, offered_skills
 from metier.hub.model import NOBODY
+from metier.hub.releases import archive_of
 from metier.supply.publish import SCHEMA
 
 if TYPE_CHECKING:

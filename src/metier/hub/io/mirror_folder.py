@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from metier.discover.io import disk
 from metier.errors import IntegrityError, RefusedError, StoreError
-from metier.hub.approval_log import LogCopy, LogEntry
 from metier.hub.examine import MAX_ARCHIVE_BYTES
 from metier.standard.semver import read_version
 from metier.store.io import safe_files
+from metier.supply.approvals import LogCopy, LogEntry
 from metier.supply.safe_names import safe_name
 
 if TYPE_CHECKING:

@@ -7,19 +7,17 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from metier.errors import IntegrityError, NotFoundError, SourceError
-from metier.hub.approval_log import LogCopy, LogEntry
+from metier.errors import IntegrityError, NotFoundError
 from metier.hub.mirrored import proof_of
 from metier.supply import hubs
 from metier.supply.push_hub import send_archive
 
 if TYPE_CHECKING:
     from metier.context import Context
+    from metier.supply.approvals import LogCopy
 
 PAGE = 100
-LOG_PAGE = 1000
 MAX_SKILLS = 100_000
-MAX_ENTRIES = 1_000_000
 
 
 class MirrorHub:
@@ -75,24 +73,8 @@ class MirrorHub:
         return self.client.archive(path, self.context.settings.supply.download_bytes)
 
     def log(self, namespace: str) -> LogCopy:
-        """Give the log of a namespace, page by page; one that grew meanwhile is read to where its
-        first page said that it ends.
-        """
-        entries: list[LogEntry] = []
-        told = self.client.get(f"/log/{namespace}", limit=LOG_PAGE, **{"from": 1})
-        size, signature = told.get("size"), told.get("signature")
-        if not isinstance(size, int) or not isinstance(signature, str) or size > MAX_ENTRIES:
-            raise _broken(self.base)
-        while len(entries) < size:
-            rows = _rows(told, "entries")
-            if not rows:
-                raise _broken(self.base)
-            entries += [_entry(self.base, row) for row in rows]
-            if len(entries) < size:
-                told = self.client.get(
-                    f"/log/{namespace}", limit=LOG_PAGE, **{"from": len(entries) + 1}
-                )
-        return LogCopy(tuple(entries[:size]), signature)
+        """Give the log of a namespace."""
+        return self.client.log(namespace)
 
     # --- publishing
 
@@ -159,16 +141,3 @@ class MirrorHub:
 def _rows(told: dict[str, Any], name: str) -> list[dict[str, Any]]:
     rows = told.get(name)
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-
-
-def _entry(base: str, row: dict[str, Any]) -> LogEntry:
-    number, *texts = (row.get(one) for one in LogEntry._fields)
-    if not isinstance(number, int) or not all(isinstance(text, str) for text in texts):
-        raise _broken(base)
-    return LogEntry(number, *map(str, texts))
-
-
-def _broken(base: str) -> SourceError:
-    return SourceError(
-        f"{base} does not answer as a hub", code="malformed", hint="check the address"
-    )

@@ -248,4 +248,4 @@ def _failed(path: str, error: OSError) -> StoreError:
         f"the hub cannot keep objects at {path}: {error.strerror}",
         code="hub-objects",
         hint="check --objects, the disk, and who owns the folder",
-    )
+    ).with_details(why=error.strerror)

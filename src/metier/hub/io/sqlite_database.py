@@ -150,4 +150,4 @@ def _translated(path: str) -> Iterator[None]:
             f"the hub's database {path} failed: {error}",
             code="hub-database",
             hint="check the disk, and that nobody else holds the file",
-        ) from error
+        ).with_details(why=str(error)) from error

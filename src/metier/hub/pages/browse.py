@@ -105,7 +105,7 @@ def look_at_space(hub: Hub, caller: Caller, name: str, at: int) -> SpaceView:
         space=space,
         organisation=names.get(space.organisation, ""),
         skills=releases.list_skills(hub, caller, name, PAGE_LISTED + 1, at),
-        waiting=[one for one in releases.pending_releases(hub, caller) if one.namespace == name],
+        waiting=releases.pending_releases(hub, caller, namespace=name),
     )
 
 

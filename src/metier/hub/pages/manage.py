@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from metier.errors import UsageError
 from metier.hub import accounts, audit_log, authorize, namespaces
 from metier.hub.model import ROLES
+from metier.hub.namespaces import ANSWERS, DAYS, LEVELS, MAX_DAYS
 from metier.hub.pages.browse import number_in
 from metier.hub.pages.page import (
     ask,
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
     from metier.hub.hub import Hub
     from metier.hub.model import Caller, Namespace
 
-LEVELS = ("safe", "caution", "dangerous")
-ANSWERS = ("approve", "review", "reject")
-MAX_DAYS = 3660
 MAX_EVENTS = 100
 MAX_QUOTA_MB = 10**9
 BYTES_OF_MB = 1_000_000
@@ -89,8 +87,9 @@ async def change_settings(request: Request) -> Response:
     space, _whole, _holds = await ask(request, look_at_settings, name)
     check_seen(request, _settings_of(space))
     if field(request, "part") == "policy":
-        policy = _read_policy(request)
-        wish: dict[str, Any] = {"policy": {part: told for part, told in policy.items() if told}}
+        policy = {part: told for part, told in _read_policy(request).items() if told}
+        kept = {name: space.policy[name] for name in DAYS if name in space.policy}
+        wish: dict[str, Any] = {"policy": {**kept, **policy}}
     else:
         wish = {
             part: field(request, part) for part in ("visibility", "state") if field(request, part)
@@ -154,7 +153,7 @@ async def show_policy(request: Request) -> Response:
 async def change_policy(request: Request) -> Response:
     """Change the policy of the hub, unless somebody else did in the meantime."""
     check_seen(request, await ask(request, look_at_policy))
-    await ask(request, namespaces.set_hub_policy, _read_policy(request))
+    await ask(request, namespaces.adjust_policy, _read_policy(request))
     return see_other("/policy?done=saved")
 
 

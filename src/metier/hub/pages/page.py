@@ -273,9 +273,10 @@ def _menu(caller: Caller) -> list[tuple[str, str]]:
 
 def refuse(request: Request, error: MetierError) -> Response:
     """Say what went wrong, as a page."""
-    from metier.hub.app import status_of
+    from metier.hub.app import outward, status_of
 
     status = status_of(error)
+    error = outward(error)
     title = "This was not done" if request.method == "POST" else "This page cannot be shown"
     if isinstance(error, NotFoundError):
         # The same words, whether it is not there or not for this visitor.

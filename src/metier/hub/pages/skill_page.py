@@ -197,6 +197,7 @@ async def show_skill(request: Request) -> Response:
         is_fault=isinstance(found.text, MetierError),
         main_quoted=quote_path(MAIN),
         may_withdraw=may_withdraw,
+        may_bring_back=authorize.may(caller, "withdraw", space),
         may_deprecate=authorize.may(caller, "withdraw", space)
         or (may_withdraw and all(authorize.is_publisher_of(caller, one) for one in found.versions)),
         deprecated_seen=mark_of(found.skill.deprecated),

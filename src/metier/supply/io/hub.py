@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from metier.errors import IntegrityError, NotFoundError, RefusedError
 from metier.standard.digest import TreeFile, tree_digest
 from metier.standard.semver import read_range, read_version, satisfies
+from metier.supply.approvals import MISMATCH, STATES, hash_of, prove_entry
 from metier.supply.io.archive import ArchiveFile, ArchiveTree
 from metier.supply.io.web import JoinedTree, WebTools
 from metier.supply.model import Origin
@@ -24,15 +25,13 @@ if TYPE_CHECKING:
 
     from metier.ports import DiskCalls, Tree
     from metier.settings.model import SupplySettings
+    from metier.supply.approvals import SeenHead
     from metier.supply.io.hub_client import HubClient
     from metier.supply.io.quarantine import Quarantine
     from metier.supply.model import Request
 
 MAX_MIRRORED = 4
 """How many hubs in a row are heard of a release."""
-_MISMATCH = (
-    "the hub, or whoever is in between, does not give what was approved. Nothing was installed"
-)
 
 
 class HubFetcher(NamedTuple):
@@ -44,6 +43,10 @@ class HubFetcher(NamedTuple):
     client: HubClient
     key: Callable[[], str]
     """Gives the public key that the hub is known by."""
+    known_head: Callable[[str], SeenHead | None]
+    """Gives where the log of a namespace ended when you last saw it."""
+    keep_head: Callable[[str, SeenHead], None]
+    """Remembers that."""
 
     def open(self, request: Request) -> Tree:
         """Fetch the newest approved release that will do, and prove it."""
@@ -52,7 +55,9 @@ class HubFetcher(NamedTuple):
         path = f"/skills/{place.namespace}/{place.name}/{version}"
         told = self.client.get(path)
         release = PromisedRelease(told, place.namespace, place.name, version)
-        release.check(self.key().encode())
+        key = self.key().encode()
+        release.check(key)
+        self._check_log(place.namespace, release, key)
         data = self.client.archive(f"{path}/archive", self.limits.download_bytes)
         if hashlib.sha256(data).hexdigest() != release.archive:
             raise _other(f"the archive of {place.name} {version} has another hash")
@@ -71,6 +76,16 @@ class HubFetcher(NamedTuple):
             tree = HubTree(origin, [("", inner)], desk, self.limits)
         tree.learn(release)
         return tree
+
+    def _check_log(self, namespace: str, release: PromisedRelease, key: bytes) -> None:
+        """Refuse a release whose entry is not in the log that the hub signs, and a log that is not the
+        one seen before with something added.
+        """
+        known = self.known_head(namespace)
+        entry = self.client.entry(release.log)
+        first = min(entry.number, known.size if known is not None else entry.number)
+        log = self.client.log(namespace, max(1, first))
+        self.keep_head(namespace, prove_entry(namespace, log, key, entry, known))
 
     def newest(self, request: Request) -> str:
         """Give the newest version that will do."""
@@ -170,20 +185,20 @@ class PromisedRelease:
                 "you know it by"
             )
         entry, previous = _text(self.log, "entry"), _text(self.log, "previous")
-        right = hashlib.sha256(f"{previous}\n{entry}".encode("utf-8", "replace")).hexdigest()
         try:
             said = json.loads(entry)
         except (ValueError, RecursionError):
             said = {}
-        names = ("namespace", "name", "version", "digest")
-        told = [said.get(one) if isinstance(said, dict) else None for one in names]
-        if right != _text(self.log, "hash") or told != [
-            self.namespace,
-            self.name,
-            self.version,
-            self.digest,
-        ]:
+        said = said if isinstance(said, dict) else {}
+        told = [said.get(one) for one in ("namespace", "name", "version", "digest")]
+        ours = [self.namespace, self.name, self.version, self.digest]
+        state = STATES.get(str(said.get("what")))
+        if hash_of(previous, entry) != _text(self.log, "hash") or told != ours:
             raise _other(f"the hub's log does not speak of {self.name} {self.version}")
+        if state != self.state:
+            raise _other(
+                f"the hub's log does not say that {self.name} {self.version} is {self.state}"
+            )
 
 
 def _check_tree(tree: ArchiveTree, release: PromisedRelease, limits: SupplySettings) -> None:
@@ -247,4 +262,4 @@ def _text(told: dict[str, Any], name: str) -> str:
 
 
 def _other(message: str) -> IntegrityError:
-    return IntegrityError(message, code="digest", hint=_MISMATCH)
+    return IntegrityError(message, code="digest", hint=MISMATCH)

@@ -19,6 +19,7 @@ from metier.errors import (
     UsageError,
 )
 from metier.standard.characters import escape_for_terminal
+from metier.supply.approvals import LogCopy, LogEntry
 from metier.supply.io.http import MAX_PAGE_BYTES, HttpClient
 from metier.supply.sources.addresses import parse_url
 from metier.supply.sources.oci_names import is_this_machine
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from metier.supply.io.quarantine import Progress
 
 MAX_TOLD_CHARS = 400
+LOG_PAGE = 1000
+MAX_ENTRIES = 1_000_000
 API = "/api/v1"
 _KINDS: Mapping[int, type[MetierError]] = {
     400: UsageError,
@@ -73,9 +76,7 @@ class HubClient:
         """Ask the hub what it is; what is none says so by its answer."""
         found = self.get("/hub")
         if not isinstance(found.get("key"), str) or not isinstance(found.get("key_id"), str):
-            raise SourceError(
-                f"{self.base} does not answer as a hub", code="malformed", hint="check the address"
-            )
+            raise self._no_hub()
         return found
 
     def get(self, path: str, **query: str | int) -> dict[str, Any]:
@@ -97,11 +98,7 @@ class HubClient:
             if answer.status >= 400:
                 raise self._refused(answer.status, found)
             if found is None:
-                raise SourceError(
-                    f"{self.base} does not answer as a hub",
-                    code="malformed",
-                    hint="check the address",
-                )
+                raise self._no_hub()
             return found
 
     def send_json(
@@ -115,6 +112,36 @@ class HubClient:
         """Ask whether the hub has bytes that this person sent before."""
         with self.exchange("HEAD", f"/blobs/{sha256}") as answer:
             return answer.status == 200
+
+    def log(self, namespace: str, first: int = 1) -> LogCopy:
+        """Fetch a namespace's log of approvals from an entry on, page by page. One that grew meanwhile
+        is read to where its first page said that it ends.
+        """
+        entries: list[LogEntry] = []
+        told = self._log_page(namespace, first)
+        size, signature = told.get("size"), told.get("signature")
+        if not isinstance(size, int) or not isinstance(signature, str) or size > MAX_ENTRIES:
+            raise self._no_hub()
+        wanted = max(0, size - first + 1)
+        while len(entries) < wanted:
+            rows = told.get("entries")
+            if not isinstance(rows, list) or not rows:
+                raise self._no_hub()
+            entries += [self.entry(row) for row in rows]
+            if len(entries) < wanted:
+                told = self._log_page(namespace, first + len(entries))
+        return LogCopy(tuple(entries[:wanted]), signature)
+
+    def entry(self, row: Any) -> LogEntry:
+        """Read an entry of a log as the hub tells it."""
+        told = row if isinstance(row, dict) else {}
+        number, *texts = (told.get(one) for one in LogEntry._fields)
+        if not isinstance(number, int) or not all(isinstance(text, str) for text in texts):
+            raise self._no_hub()
+        return LogEntry(number, *map(str, texts))
+
+    def _log_page(self, namespace: str, first: int) -> dict[str, Any]:
+        return self.get(f"/log/{namespace}", limit=LOG_PAGE, **{"from": first})
 
     def archive(self, path: str, most: int) -> bytes:
         """Fetch an archive into memory, telling how far it has come."""
@@ -152,6 +179,11 @@ class HubClient:
             follow=False,
         ) as answer:
             yield answer
+
+    def _no_hub(self) -> SourceError:
+        return SourceError(
+            f"{self.base} does not answer as a hub", code="malformed", hint="check the address"
+        )
 
     def _refused(self, status: int, told: dict[str, Any] | None) -> MetierError:
         """Say what a hub said. It is a stranger's text, and nothing in it can act on a terminal."""

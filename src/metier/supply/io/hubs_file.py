@@ -1,4 +1,5 @@
-"""The hubs that you know: for each its public key, as it was when you first met it, and your token.
+"""The hubs that you know: for each its public key, as it was when you first met it, your token, and how
+far you saw its logs of approvals.
 One file below METIER_HOME that nobody else can read.
 """
 
@@ -6,14 +7,17 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.discover.io import disk
 from metier.errors import StoreError
 from metier.store.io import safe_files
+from metier.supply.approvals import SeenHead
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
     from metier.context import Context
 
@@ -26,6 +30,8 @@ class KnownHub(NamedTuple):
     key: str
     """Its public key, as PEM."""
     token: str = ""
+    logs: Mapping[str, SeenHead] = MappingProxyType({})
+    """Where the log of approvals of each namespace ended when it was last seen."""
 
 
 def hubs_path(context: Context) -> str:
@@ -47,10 +53,7 @@ def read_hubs(context: Context) -> dict[str, KnownHub]:
         raise _damaged(path)
     try:
         told = json.loads(head.data)
-        found = {
-            str(base): KnownHub(str(row["key"]), str(row.get("token", "")))
-            for base, row in told["hubs"].items()
-        }
+        found = {str(base): _read_row(row) for base, row in told["hubs"].items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise _damaged(path) from None
     return found
@@ -64,10 +67,7 @@ def change_hubs(
     try:
         safe_files.make_folder(path.rpartition("/")[0], context.home)
         with safe_files.hold_lock(f"{path}.lock"):
-            rows = {
-                base: {"key": one.key, **({"token": one.token} if one.token else {})}
-                for base, one in sorted(change(read_hubs(context)).items())
-            }
+            rows = {base: _row_of(one) for base, one in sorted(change(read_hubs(context)).items())}
             data = json.dumps({"version": 1, "hubs": rows}, indent=1).encode() + b"\n"
             safe_files.replace_file(path, data)
             with suppress(OSError):
@@ -77,6 +77,23 @@ def change_hubs(
             f"{path} cannot be written: {safe_files.error_in_words(error)}",
             hint="check the disk, and who owns the folder",
         ) from error
+
+
+def _read_row(row: dict[str, Any]) -> KnownHub:
+    logs = {
+        str(space): SeenHead(int(size), str(head))
+        for space, (size, head) in dict(row.get("logs", {})).items()
+    }
+    return KnownHub(str(row["key"]), str(row.get("token", "")), logs)
+
+
+def _row_of(hub: KnownHub) -> dict[str, Any]:
+    row: dict[str, Any] = {"key": hub.key}
+    if hub.token:
+        row["token"] = hub.token
+    if hub.logs:
+        row["logs"] = {space: list(head) for space, head in sorted(hub.logs.items())}
+    return row
 
 
 def _damaged(path: str) -> StoreError:
