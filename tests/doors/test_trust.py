@@ -384,6 +384,7 @@ def test_a_skill_is_made_one_s_own_and_no_longer(home: Home, skill: Writer) -> N
     again = run(home.env, "trust", "own", str(folder), "--remove", cwd=home.path)
 
     assert (2, True) == (unasked.code, "no terminal" in error_of(unasked)[0])
+    assert unasked.err.endswith("hint: to go ahead, add --yes\n")
     assert (0, "~/.agents/skills/pdf is your own") == (made.code, made.out.splitlines()[0])
     assert "undo it with: metier trust own ~/.agents/skills/pdf --remove" in made.out
     assert shown.out.startswith("pdf is visible, level own, verdict safe\n")

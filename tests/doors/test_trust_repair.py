@@ -174,6 +174,30 @@ def test_where_nobody_can_tell_nothing_is_loaded_or_run(place: Damaged) -> None:
     assert {"visible"} == set(place.states().values())
 
 
+def test_a_repair_says_what_it_cannot_restore_from_a_log_that_is_gone(place: Damaged) -> None:
+    _halved(place.main)
+    place.copy.unlink()
+    shutil.rmtree(place.data / "audit")
+
+    (note,) = place.run("trust", "repair", "--dry-run", "--json").json["notes"]
+
+    assert note.startswith("the audit log is damaged (")
+    assert note.endswith("), so no decision can be restored from it")
+
+
+def test_while_decisions_are_damaged_no_project_is_said_to_be_what_skills_wait_for(
+    place: Damaged,
+) -> None:
+    place.main.unlink()
+    place.run("prompt")
+
+    said = [place.run(*words) for words in (("list",), ("prompt",), ("find", "does it"))]
+
+    assert {"y": "ask", "z": "quarantined"}.items() <= place.states().items()
+    assert all(REPAIR in one.err for one in said)
+    assert not any("trust project" in one.out + one.err for one in said)
+
+
 def test_a_log_that_was_changed_restores_blocks_and_no_approval(place: Damaged) -> None:
     _emptied(place.main)
     place.copy.unlink()

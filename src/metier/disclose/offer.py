@@ -40,7 +40,7 @@ RESERVED = frozenset({"terminal", "process_manager", "pm2_control"})
 OUT_OF_REACH = frozenset({"disabled", "gate", "bare", "invalid"})
 """What holds a skill back even from somebody who names it."""
 HAD_ANYWAY = frozenset(
-    {"disabled", "model", "unready", "project", "changed", "quarantined", "blocked"}
+    {"disabled", "model", "unready", "project", "record", "changed", "quarantined", "blocked"}
 )
 """What holds a skill back here and says nothing about whether an agent reads it by itself; what a
 person turned off for that agent is not handed to it by another way either."""

@@ -466,10 +466,12 @@ def plan_repair(files: TrustFiles, log: LoggedDecisions) -> RepairPlan:
             "restored"
         )
     else:
-        note = (
-            f"the audit log is damaged ({log.fault}), so only blocks and quarantines are restored "
-            "from it; approve again what you need"
+        left = (
+            "only blocks and quarantines are restored from it; approve again what you need"
+            if held
+            else "no decision can be restored from it"
         )
+        note = f"the audit log is damaged ({log.fault}), so {left}"
     return RepairPlan(
         state.broken, "log" if held else "nothing", Decisions(held), sequence, (note,)
     )

@@ -222,7 +222,7 @@ def _last_cell(card: Card) -> str:
     reasons = list(card.reasons)
     if card.state not in {"visible", "ask"}:
         return "; ".join(reasons)
-    if card.held == "project":
+    if card.held in {"project", "record"}:
         return card.description
     if reasons and width() < UNBOUNDED_COLUMNS:
         said = (*_cut_reasons(card), *_edit_reasons(card))
