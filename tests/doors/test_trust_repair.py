@@ -15,6 +15,7 @@ from fakes.decisions import old_bytes
 
 import metier
 from metier.disclose import tools
+from metier.errors import RefusedError
 from metier.trust.io import decisions_file
 
 if TYPE_CHECKING:
@@ -377,6 +378,21 @@ def test_a_model_is_told_why_it_gets_no_skill(place: Damaged) -> None:
     assert REPAIR in json.dumps(listed)
     assert REPAIR in json.dumps(viewed)
     assert BODY not in json.dumps([listed, viewed])
+
+
+def test_while_decisions_are_damaged_nobody_is_told_to_approve(place: Damaged) -> None:
+    _emptied(place.main)
+
+    with metier.open(env=place.home.env, cwd=place.home.path) as m:
+        hint = tools.call(m, "skill_view", {"name": "y"})["error"]["hint"]
+        with pytest.raises(RefusedError) as refused:
+            m.view("y")
+
+    assert "ask the user to repair that first" == hint
+    assert ("ask", f"repair your decisions first: {REPAIR}") == (
+        refused.value.code,
+        refused.value.hint,
+    )
 
 
 def test_a_client_of_the_server_is_told_why_it_gets_no_skill(place: Damaged) -> None:

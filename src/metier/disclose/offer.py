@@ -252,9 +252,8 @@ def refusal_of(card: Card, audience: Audience, *, by_path: bool = False) -> Offe
         hint = f"on the machine itself the user can run: metier setup {shown}"
         return OfferRefusal("setup-needed", f"'{shown}' is not ready: {reason}", hint)
     if card.state == "ask":
-        hint = (
-            f"ask the user to look at it: metier show {shown}; then: metier trust approve {shown}"
-        )
+        look = f"look at it: metier show {shown}; then: metier trust approve {shown}"
+        hint = f"ask the user to {'repair that first' if card.held == 'record' else look}"
         return OfferRefusal("ask", f"'{shown}' waits for the user's yes: {reason}", hint)
     can = "see" if card.state == "blocked" else "still name it, and see"
     hint = f"the user can {can} why: metier why {shown}"
