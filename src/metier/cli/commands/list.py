@@ -212,7 +212,9 @@ def _state_cell(card: Card) -> str:
     """Give the state, with a mark where nothing is known of the bytes, or nothing good."""
     if card.state in {"visible", "shadowed"} and not card.verdict:
         return f"{card.state}*"
-    return f"{card.state} (caution)" if card.verdict == "caution" else card.state
+    accepted = card.state == "visible" and card.verdict == "dangerous"
+    marked = accepted or card.verdict == "caution"
+    return f"{card.state} ({card.verdict})" if marked else card.state
 
 
 def _last_cell(card: Card) -> str:
