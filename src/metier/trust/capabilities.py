@@ -179,12 +179,11 @@ def _carried(files: Iterable[tuple[str, bool | str]]) -> Iterator[str]:
             yield f"scripts in {kind}"
         elif mode is True:
             yield "an executable file"
-        if "hooks" in path.lower().split("/")[:-1] or path.lower().rpartition("/")[2] in {
-            "hooks.json",
-            "hooks.toml",
-            "hooks.yaml",
-        }:
+        *folders, name = path.lower().split("/")
+        if "hooks" in folders or name in {"hooks.json", "hooks.toml", "hooks.yaml"}:
             yield "hooks"
+        if name in {".mcp.json", "mcp.json"}:
+            yield "servers"
 
 
 # --- what a script reads, deletes and reaches, and what a text has fetched

@@ -74,6 +74,7 @@ def test_a_server_of_the_sidecar_is_known_by_where_it_is() -> None:
         ("a.zip", False, {"carries an archive"}),
         ("a.pyc", False, {"carries compiled code"}),
         ("hooks/hooks.json", False, {"hooks"}),
+        (".mcp.json", False, {"servers"}),
         ("references/a.md", False, set()),
     ],
 )
