@@ -451,8 +451,8 @@ class Card(NamedTuple):
     held: str
     """What keeps it from being visible by itself: `disabled`, `gate`, `offer` (it is not offered
     here, and given to whoever names it), `model`, `bare`, `unready`, `invalid`; a project that
-    nobody trusts (`project`), or a decision about it (`changed`, `quarantined`, `blocked`); or
-    nothing."""
+    nobody trusts (`project`), a damaged record of decisions (`record`), or a decision about it
+    (`changed`, `quarantined`, `blocked`); or nothing."""
     verdict: Level | Literal[""] = ""
     """What the last scan said of it; nothing while these bytes have not been scanned."""
 

@@ -159,6 +159,7 @@ def test_a_dangerous_skill_is_approved_only_with_the_override(
         cwd=home.path,
     )
     shown = run(home.env, "show", "bad", cwd=home.path)
+    listed = run(home.env, "list", cwd=home.path)
 
     assert (1, 1, 2, 1, 0, 0) == tuple(
         one.code for one in (plain, quiet, unreasoned, refused, accepted, shown)
@@ -166,6 +167,7 @@ def test_a_dangerous_skill_is_approved_only_with_the_override(
     assert "SC" in error_of(plain)[0]
     assert "--accept-dangerous" in error_of(refused)[1]
     assert "warning: 'bad'" in shown.err
+    assert "visible (dangerous)" in listed.out
 
 
 def test_a_refusal_is_json_when_json_was_asked_for(home: Home, skill: Writer) -> None:
@@ -384,6 +386,7 @@ def test_a_skill_is_made_one_s_own_and_no_longer(home: Home, skill: Writer) -> N
     again = run(home.env, "trust", "own", str(folder), "--remove", cwd=home.path)
 
     assert (2, True) == (unasked.code, "no terminal" in error_of(unasked)[0])
+    assert unasked.err.endswith("hint: to go ahead, add --yes\n")
     assert (0, "~/.agents/skills/pdf is your own") == (made.code, made.out.splitlines()[0])
     assert "undo it with: metier trust own ~/.agents/skills/pdf --remove" in made.out
     assert shown.out.startswith("pdf is visible, level own, verdict safe\n")

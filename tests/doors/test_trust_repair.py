@@ -15,6 +15,7 @@ from fakes.decisions import old_bytes
 
 import metier
 from metier.disclose import tools
+from metier.errors import RefusedError
 from metier.trust.io import decisions_file
 
 if TYPE_CHECKING:
@@ -172,6 +173,30 @@ def test_where_nobody_can_tell_nothing_is_loaded_or_run(place: Damaged) -> None:
     )
     assert "no decision can be restored" in repaired["notes"][0]
     assert {"visible"} == set(place.states().values())
+
+
+def test_a_repair_says_what_it_cannot_restore_from_a_log_that_is_gone(place: Damaged) -> None:
+    _halved(place.main)
+    place.copy.unlink()
+    shutil.rmtree(place.data / "audit")
+
+    (note,) = place.run("trust", "repair", "--dry-run", "--json").json["notes"]
+
+    assert note.startswith("the audit log is damaged (")
+    assert note.endswith("), so no decision can be restored from it")
+
+
+def test_while_decisions_are_damaged_no_project_is_said_to_be_what_skills_wait_for(
+    place: Damaged,
+) -> None:
+    place.main.unlink()
+    place.run("prompt")
+
+    said = [place.run(*words) for words in (("list",), ("prompt",), ("find", "does it"))]
+
+    assert {"y": "ask", "z": "quarantined"}.items() <= place.states().items()
+    assert all(REPAIR in one.err for one in said)
+    assert not any("trust project" in one.out + one.err for one in said)
 
 
 def test_a_log_that_was_changed_restores_blocks_and_no_approval(place: Damaged) -> None:
@@ -353,6 +378,21 @@ def test_a_model_is_told_why_it_gets_no_skill(place: Damaged) -> None:
     assert REPAIR in json.dumps(listed)
     assert REPAIR in json.dumps(viewed)
     assert BODY not in json.dumps([listed, viewed])
+
+
+def test_while_decisions_are_damaged_nobody_is_told_to_approve(place: Damaged) -> None:
+    _emptied(place.main)
+
+    with metier.open(env=place.home.env, cwd=place.home.path) as m:
+        hint = tools.call(m, "skill_view", {"name": "y"})["error"]["hint"]
+        with pytest.raises(RefusedError) as refused:
+            m.view("y")
+
+    assert "ask the user to repair that first" == hint
+    assert ("ask", f"repair your decisions first: {REPAIR}") == (
+        refused.value.code,
+        refused.value.hint,
+    )
 
 
 def test_a_client_of_the_server_is_told_why_it_gets_no_skill(place: Damaged) -> None:

@@ -13,6 +13,8 @@ from doors.command import environment
 from fakes.repositories import Repository
 from fakes.shop import Shop
 
+from metier.store.io.disk_calls import OsDiskCalls
+
 SKILL = (
     "---\nname: {name}\ndescription: Counts words. Use it to count words.\n---\n\nCount {name}.\n"
 )
@@ -190,3 +192,30 @@ def test_what_others_put_into_metier_s_folder_is_left_as_it_is(tmp_path: Path) -
         stat.S_IMODE(path.stat().st_mode)
         for path in (shop.data, shop.data / "notes.txt", shop.home)
     ]
+
+
+@pytest.mark.parametrize("umask", [0o777, 0o277, 0])
+def test_no_umask_shuts_metier_s_folder_to_its_owner_or_opens_it_to_others(
+    tmp_path: Path, umask: int
+) -> None:
+    shop = Shop(tmp_path)
+    folder = shop.home / ".agents" / "skills" / "pdf"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(SKILL.format(name="pdf"))
+    before = os.umask(umask)
+    try:
+        with shop.open() as m:
+            m.skills()
+            m.catalogue()
+            m.trust("pdf", "block")
+        OsDiskCalls().make(str(shop.data / "staging"))
+        OsDiskCalls().write(str(shop.data / "staging" / "one"), [b"1"])
+    finally:
+        os.umask(before)
+
+    found = {
+        (path.is_dir(), stat.S_IMODE(path.lstat().st_mode))
+        for path in (shop.data, *shop.data.rglob("*"))
+    }
+
+    assert {(True, 0o700), (False, 0o600)} == found

@@ -89,6 +89,10 @@ class Values:
         """Tell whether the command has such an option."""
         return name in self._options
 
+    def leave_out(self, name: str) -> None:
+        """Forget an option that only other verbs of the command have: no hint is to name it."""
+        self._options = {key: value for key, value in self._options.items() if key != name}
+
     def optional(self, name: str) -> str | None:
         """Give the text of an option; nothing when it was not given."""
         value = self._options[name]

@@ -40,7 +40,7 @@ RESERVED = frozenset({"terminal", "process_manager", "pm2_control"})
 OUT_OF_REACH = frozenset({"disabled", "gate", "bare", "invalid"})
 """What holds a skill back even from somebody who names it."""
 HAD_ANYWAY = frozenset(
-    {"disabled", "model", "unready", "project", "changed", "quarantined", "blocked"}
+    {"disabled", "model", "unready", "project", "record", "changed", "quarantined", "blocked"}
 )
 """What holds a skill back here and says nothing about whether an agent reads it by itself; what a
 person turned off for that agent is not handed to it by another way either."""
@@ -252,9 +252,8 @@ def refusal_of(card: Card, audience: Audience, *, by_path: bool = False) -> Offe
         hint = f"on the machine itself the user can run: metier setup {shown}"
         return OfferRefusal("setup-needed", f"'{shown}' is not ready: {reason}", hint)
     if card.state == "ask":
-        hint = (
-            f"ask the user to look at it: metier show {shown}; then: metier trust approve {shown}"
-        )
+        look = f"look at it: metier show {shown}; then: metier trust approve {shown}"
+        hint = f"ask the user to {'repair that first' if card.held == 'record' else look}"
         return OfferRefusal("ask", f"'{shown}' waits for the user's yes: {reason}", hint)
     can = "see" if card.state == "blocked" else "still name it, and see"
     hint = f"the user can {can} why: metier why {shown}"

@@ -249,6 +249,7 @@ def _after_people(
     said = policy.said
     if said.all_blocked:
         return CandidateState("blocked", judged.readiness, (doubt, *judged.reasons), "blocked")
+    doubter = "record" if said.broken else "project"
     real = entry.real or entry.path
     spoken = (
         entry.path in said.paths
@@ -274,12 +275,12 @@ def _after_people(
             )
         if state == "visible":
             return judged._replace(reasons=(*edited, *judged.reasons)) if edited else judged
-        held = str(state) if state != "ask" else "project" if doubt in reasons else "changed"
+        held = str(state) if state != "ask" else doubter if doubt in reasons else "changed"
         return CandidateState(state, judged.readiness, (*reasons, *judged.reasons), held)
     if not doubt or judged.held not in _MAY_WIN:
         return judged
     state = "ask" if judged.state == "visible" else judged.state
-    return CandidateState(state, judged.readiness, (doubt, *judged.reasons), "project")
+    return CandidateState(state, judged.readiness, (doubt, *judged.reasons), doubter)
 
 
 def judge(

@@ -2,9 +2,10 @@
 last one is told from the others.
 
 Declared are tools, variables, files, commands, packages, servers and other skills. Shown by its
-files are languages, programs and hooks, and in its scripts the secrets that they read from the
-environment and what they delete. Found by a scan is what its content does. What only tells how a
-text is written (hidden, obscured, insistent) is no capability; the verdict weighs that.
+files are languages, programs and hooks, in its scripts the secrets that they read and what they
+delete, and wherever it is said that something is sent or fetched. Found by a scan is what its
+content does. What only tells how a text is written (hidden, obscured, insistent) is no capability;
+the verdict weighs that.
 """
 
 from __future__ import annotations
@@ -52,9 +53,10 @@ def capabilities(
     findings: Iterable[Finding],
     sidecar: Sidecar | None = None,
     scripts: Iterable[str] = (),
+    prose: Iterable[str] = (),
 ) -> frozenset[str]:
     """Gather what a version may do: its frontmatter, the path and mode of each file, what a scan
-    found, and the text of each script.
+    found, and the text of each script and of whatever else can be read.
     """
     found: set[str] = set()
     for word in (
@@ -66,6 +68,7 @@ def capabilities(
             if one.category in CATEGORY_ABILITIES
         ),
         *(word for text in scripts for word in _done_in(text)),
+        *(_USES_NETWORK for text in prose if _FETCHES.search(text)),
     ):
         if len(found) == MAX_CAPABILITIES:
             return frozenset({*found, _MORE})
@@ -88,14 +91,20 @@ def capabilities_of(
     if sidecar is not None and sidecar.size < SIDECAR_BYTES:
         beside = read_sidecar(read(_SIDECAR))
     carried = ((path, one.mode) for path, one in files.items())
+
+    def text_of(path: str) -> str:
+        return read(path)[:MAX_DOCUMENT_BYTES].decode("utf-8", "replace")
+
     scripts = [
-        read(path)[:MAX_DOCUMENT_BYTES].decode("utf-8", "replace")
+        text_of(path)
         if one.size <= MAX_DOCUMENT_BYTES
         else f"{_TOO_LONG} {path} {one.sha256.hex()}"
         for path, one in files.items()
         if _is_script(path, one.mode)
     ]
-    return capabilities(document.fields if document else {}, carried, findings, beside, scripts)
+    prose = (text_of(path) for path, one in files.items() if _is_prose(path, one.mode))
+    fields = document.fields if document else {}
+    return capabilities(fields, carried, findings, beside, scripts, prose)
 
 
 def document_of(
@@ -170,15 +179,14 @@ def _carried(files: Iterable[tuple[str, bool | str]]) -> Iterator[str]:
             yield f"scripts in {kind}"
         elif mode is True:
             yield "an executable file"
-        if "hooks" in path.lower().split("/")[:-1] or path.lower().rpartition("/")[2] in {
-            "hooks.json",
-            "hooks.toml",
-            "hooks.yaml",
-        }:
+        *folders, name = path.lower().split("/")
+        if "hooks" in folders or name in {"hooks.json", "hooks.toml", "hooks.yaml"}:
             yield "hooks"
+        if name in {".mcp.json", "mcp.json"}:
+            yield "servers"
 
 
-# --- what a script reads and deletes
+# --- what a script reads, deletes and reaches, and what a text has fetched
 
 _TOO_LONG = "a script that is too long to be looked through:"
 _SECRETS = re.compile(
@@ -206,6 +214,42 @@ _DELETES = re.compile(
     r"\.(?:remove|rm|rm_f|delete))\s*\(",
     re.IGNORECASE,
 )
+_USES_NETWORK = CATEGORY_ABILITIES["network"][1]
+_ADDRESS = r"(?:https?|wss?|ftps?)://(?!localhost\b|127\.)"
+_PYTHON_NETWORK = (
+    r"(?:socket(?:server)?|ssl|ftplib|smtplib|poplib|imaplib|nntplib|telnetlib|xmlrpc"
+    r"|http\.(?:client|server)|urllib\.request|urllib[23]|requests|httpx2?|aiohttp|websockets?"
+    r"|pycurl|boto3?|botocore|google\.cloud|azure|paramiko|fabric|grpc|zmq|pika|redis|scapy|dns"
+    r"|flask|fastapi|uvicorn|starlette|tornado|twisted)\b"
+)
+_REACHES = re.compile(
+    rf"^[ \t]*(?:from[ \t]{{1,8}}|import[ \t](?:[\w., \t]{{0,200}}[ ,\t])?){_PYTHON_NETWORK}"
+    rf"|(?:__import__|import_module)\(\s*[\"']{_PYTHON_NETWORK}"
+    r"|/dev/(?:tcp|udp)/"
+    r"|\"net(?:/(?:http|rpc|smtp))?\"|\b(?:std|tokio)::net\b|\b(?:reqwest|hyper|ureq)::"
+    r"|\bjava\.net\.(?!UR[IL]Encoder|URI\b)|\bSystem\.Net\b"
+    r"|<(?:sys/socket|netdb|curl/curl)\.h>"
+    rf"|(?<!print)\(\s*[\"'`]{_ADDRESS}",
+    re.MULTILINE,
+)
+"""Ways to the network, where a scan may see only a name or a call: Python, a shell, Go, Rust, Java,
+C#, C, and in any language a call with an address."""
+_COMPUTED_IMPORT = re.compile(
+    r"\b(?:__import__|import_module)\(\s*(?![\"'][\w.]+[\"']\s*[,)])(?=\S)"
+)
+_KEYRINGS = re.compile(
+    r"^[ \t]*(?:import|from)[ \t]+(?:keyring|secretstorage)\b"
+    r"|\bsecret-tool[ \t]+(?:lookup|search)\b|\bsecurity[ \t]+find-\w+-password\b"
+    r"|\bop[ \t]+read\b|\bvault[ \t]+(?:kv[ \t]+get|read)\b|\bgh[ \t]+auth[ \t]+token\b",
+    re.MULTILINE,
+)
+_FETCHES = re.compile(
+    r"\b(?:(?:fetch|download|retrieve|curl|wget|web_?fetch|browse|visit|upload|send|submit)\b(?!-)"
+    r"(?:[^\n.]|\.(?=\S)){0,80}?|(?:open|call|post|get|read)\b\W{1,8})"
+    rf"\b{_ADDRESS}",
+    re.IGNORECASE,
+)
+"""Instructions that send or fetch something, as against a link that is only given."""
 _OWN_FOLDER = re.compile(
     r"dirname|BASH_SOURCE|__file__|__dirname|__DIR__|PSScriptRoot|import\.meta|SKILL_DIR|%~dp0"
 )
@@ -219,13 +263,24 @@ def _is_script(path: str, mode: bool | str) -> bool:  # noqa: FBT001 - as a file
     return mode is True or kind not in PROSE_KINDS
 
 
+def _is_prose(path: str, mode: bool | str) -> bool:  # noqa: FBT001 - as a file has it
+    return mode != "link" and claim_of(path) in {"markdown", "text"}
+
+
 def _done_in(script: str) -> Iterator[str]:
-    """Say which secrets a script reads from the environment, and what it deletes that does not
-    evidently lie in its own folder: line by line, since nobody can tell what another line deletes.
+    """Say which secrets a script reads, whether it reaches the network, and what it deletes that
+    does not evidently lie in its own folder: line by line, since nobody can tell what another line
+    deletes.
     """
     if script.startswith(_TOO_LONG):
         yield script
         return
+    if _REACHES.search(script):
+        yield _USES_NETWORK
+    if _COMPUTED_IMPORT.search(script):
+        yield "imports what it computes the name of"
+    if _KEYRINGS.search(script):
+        yield "reads a keyring"
     for found in _SECRETS.finditer(script):
         name = found[1] or found[0]
         if is_secret_name(name) or _MORE_SECRETS.search(name):

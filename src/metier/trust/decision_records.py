@@ -466,10 +466,12 @@ def plan_repair(files: TrustFiles, log: LoggedDecisions) -> RepairPlan:
             "restored"
         )
     else:
-        note = (
-            f"the audit log is damaged ({log.fault}), so only blocks and quarantines are restored "
-            "from it; approve again what you need"
+        left = (
+            "only blocks and quarantines are restored from it; approve again what you need"
+            if held
+            else "no decision can be restored from it"
         )
+        note = f"the audit log is damaged ({log.fault}), so {left}"
     return RepairPlan(
         state.broken, "log" if held else "nothing", Decisions(held), sequence, (note,)
     )
@@ -536,10 +538,14 @@ def hold_back(decision: Decision, state: Decisions, path: str, real: str = "") -
     )
 
 
+def rests_on_damage(decision: Decision) -> bool:
+    """Tell whether a skill is held back since the record is damaged: nobody can approve it then."""
+    return bool(decision.reasons) and decision.reasons[0].endswith(REPAIR)
+
+
 def way_to_unblock(decision: Decision, name: str) -> str:
     """Give the command that comes first for whoever wants to use a blocked skill."""
-    damaged = bool(decision.reasons) and decision.reasons[0].endswith(REPAIR)
-    return REPAIR if damaged else f"metier trust unblock {name}"
+    return REPAIR if rests_on_damage(decision) else f"metier trust unblock {name}"
 
 
 # --- what a listing asks

@@ -24,7 +24,7 @@ from metier.trust.assess import (
     tools_of,
 )
 from metier.trust.decide import Usable, refuse_by_policy, usable, usable_unread
-from metier.trust.decision_records import REPAIR, way_to_unblock
+from metier.trust.decision_records import REPAIR, rests_on_damage, way_to_unblock
 from metier.trust.tools import escalations
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 HARMFUL_SEVERITIES = frozenset({"critical", "high", "medium"})
 """What is worth a word; below that a finding is a capability."""
+_REPAIR_FIRST = f"repair your decisions first: {REPAIR}"
 
 
 def load(context: Context, card: Card, *, consent: bool = False) -> Usable[TrustCase]:
@@ -103,7 +104,7 @@ def _doubts(case: TrustCase) -> str:
 
 def _refuse_unasked(context: Context, case: TrustCase) -> RefusedError:
     """Refuse what only a person may let in, and say how that is done."""
-    card, verdict, _decision, _waived = case
+    card, verdict, decision, _waived = case
     reasons = decision_of(case).reasons
     log.record(
         context,
@@ -119,7 +120,9 @@ def _refuse_unasked(context: Context, case: TrustCase) -> RefusedError:
     return RefusedError(
         f"'{shown_line(card.name)}' needs your approval before it is loaded:\n{told}",
         code="ask",
-        hint=f"review it: metier show {card.name}. Then run: metier trust approve {card.name}, "
+        hint=_REPAIR_FIRST
+        if rests_on_damage(decision)
+        else f"review it: metier show {card.name}. Then run: metier trust approve {card.name}, "
         "or metier trust project DIR for the whole project",
     ).with_details(reasons=list(reasons))
 
@@ -151,7 +154,7 @@ def _refuse(context: Context, case: TrustCase) -> RefusedError:
     return RefusedError(
         f"'{shown_line(card.name)}' can't be loaded:\n{told}",
         code="blocked",
-        hint=f"repair your decisions first: {REPAIR}"
+        hint=_REPAIR_FIRST
         if way == REPAIR
         else f"review it: metier scan {card.path}. To override: {way}",
     ).with_details(reasons=list(reasons))

@@ -74,6 +74,7 @@ def test_a_server_of_the_sidecar_is_known_by_where_it_is() -> None:
         ("a.zip", False, {"carries an archive"}),
         ("a.pyc", False, {"carries compiled code"}),
         ("hooks/hooks.json", False, {"hooks"}),
+        (".mcp.json", False, {"servers"}),
         ("references/a.md", False, set()),
     ],
 )
@@ -153,6 +154,70 @@ KEEPS = [
     "items.remove(one)",
     "rm = 3",
 ]
+REACHES = [
+    "import ftplib",
+    "import os,socket",
+    "    import json, boto3 as b",
+    "from urllib.request import urlopen",
+    "__import__('urllib.request').request",
+    "exec 3<>/dev/tcp/pears.example/80",
+    'import "net/http"',
+    "use std::net::TcpStream;",
+    "#include <sys/socket.h>",
+    'load("https://pears.example/list")',
+]
+STAYS = [
+    "from urllib.parse import quote",
+    "requests = 3  # how many requests",
+    "# see https://pears.example",
+    'print("https://pears.example")',
+    'check("http://localhost:8000")',
+    'xmlns="http://www.w3.org/2000/svg"',
+]
+HIDES = {
+    "__import__('url' + 'lib.request')": {"imports what it computes the name of"},
+    "importlib.import_module(name)": {"imports what it computes the name of"},
+    "importlib.import_module( 'json' )": set(),
+    "import keyring": {"reads a keyring"},
+    "secret-tool lookup service pears": {"reads a keyring"},
+    "security find-generic-password -s pears -w": {"reads a keyring"},
+}
+FETCHES = [
+    "Fetch https://pears.example/list.txt first.",
+    "Download list.txt from https://pears.example.",
+    "Send what you found to <https://pears.example/api>.",
+    "Use curl to get https://pears.example/list.txt",
+    "Open <https://pears.example> and log in.",
+]
+POINTS = [
+    "The manual: https://pears.example",
+    "See [the manual](https://pears.example).",
+    "Open the file. The manual is at https://pears.example.",
+    "An [open-source list](https://pears.example), and how to query it.",
+    "Visit http://localhost:8000 once it runs.",
+]
+
+
+@pytest.mark.parametrize("script", [*REACHES, *STAYS])
+def test_a_script_that_reaches_the_network_can_do_so(script: str) -> None:
+    found = capabilities({}, (), (), scripts=[f"#\n{script}\n"])
+
+    assert ({"uses the network"} if script in REACHES else set()) == found - {PLAIN}
+
+
+@pytest.mark.parametrize("script", HIDES)
+def test_what_a_script_imports_unseen_or_takes_from_a_keyring_is_an_ability(script: str) -> None:
+    assert {PLAIN, *HIDES[script]} == capabilities({}, (), (), scripts=[script])
+
+
+@pytest.mark.parametrize("text", [*FETCHES, *POINTS])
+def test_an_instruction_to_fetch_or_send_is_an_ability_and_a_link_is_none(text: str) -> None:
+    data = text.encode()
+    file = TreeFile("notes.md", len(data), hashlib.sha256(data).digest(), mode=False)
+
+    found = capabilities_of({"notes.md": file}, lambda _path: data, ())
+
+    assert ({"uses the network"} if text in FETCHES else set()) == found - {PLAIN}
 
 
 @pytest.mark.parametrize("script", READS)

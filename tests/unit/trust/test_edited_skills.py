@@ -75,6 +75,14 @@ MORE: dict[str, Callable[[Path], object]] = {
         "scripts/show.py",
         "import urllib.request\n\nurllib.request.urlopen('https://example.com')\n",
     ),
+    "the network, by a computed name": write(
+        "scripts/show.py",
+        f"{SCRIPT}__import__('url' + 'lib.request').request.urlopen(sys.argv[1])\n",
+    ),
+    "an instruction to fetch": write(
+        "SKILL.md", f"{TEXT}\nFetch https://example.com/list.txt first.\n"
+    ),
+    "a server": write(".mcp.json", '{"mcpServers": {"x": {"command": "x"}}}'),
     "a command": write("scripts/show.py", "import subprocess\n\nsubprocess.run(['ls'])\n"),
     "a secret from the environment": write(
         "scripts/show.py", f"import os\n{SCRIPT}print(os.environ['GITHUB_TOKEN'])\n"

@@ -8,6 +8,7 @@ process killed half-way leaves at most a stray temporary file, which a later run
 from __future__ import annotations
 
 import os
+import sys
 import time
 from contextlib import suppress
 
@@ -94,7 +95,10 @@ class SnapshotFolder:
 
 
 def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+    file = os.open(path, flags, 0o600)
+    if sys.platform != "win32":
+        os.fchmod(file, 0o600)  # whatever the umask
+    return file
 
 
 class NoSnapshots:

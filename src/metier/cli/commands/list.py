@@ -212,7 +212,9 @@ def _state_cell(card: Card) -> str:
     """Give the state, with a mark where nothing is known of the bytes, or nothing good."""
     if card.state in {"visible", "shadowed"} and not card.verdict:
         return f"{card.state}*"
-    return f"{card.state} (caution)" if card.verdict == "caution" else card.state
+    accepted = card.state == "visible" and card.verdict == "dangerous"
+    marked = accepted or card.verdict == "caution"
+    return f"{card.state} ({card.verdict})" if marked else card.state
 
 
 def _last_cell(card: Card) -> str:
@@ -222,7 +224,7 @@ def _last_cell(card: Card) -> str:
     reasons = list(card.reasons)
     if card.state not in {"visible", "ask"}:
         return "; ".join(reasons)
-    if card.held == "project":
+    if card.held in {"project", "record"}:
         return card.description
     if reasons and width() < UNBOUNDED_COLUMNS:
         said = (*_cut_reasons(card), *_edit_reasons(card))

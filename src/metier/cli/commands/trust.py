@@ -27,7 +27,7 @@ RESTORED_FROM = {
     "record": "from the record itself: only its second copy is damaged",
     "copy": "from the second copy:",
     "log": "from the audit log:",
-    "nothing": "from nothing: no copy and no audit log is left, so you start without decisions",
+    "nothing": "from nothing: neither a copy nor the audit log tells what you blocked, so it is free again",
 }
 MAX_NAMES_SHOWN = 20
 """How many names of a project's skills are printed."""
@@ -74,6 +74,8 @@ def run(values: Values) -> int:
             raise UsageError(
                 f"metier trust {verb} takes no --{word}", hint=f"it goes with {', '.join(takers)}"
             )
+    if verb not in _OPTIONS["dry_run"]:
+        values.leave_out("dry_run")
     with opened(values) as m:
         return verbs[verb](m, values) or 0
 

@@ -32,12 +32,16 @@ class OsDiskCalls:
         """Make one folder."""
         with _held(folder) as (name, at):
             os.mkdir(name, mode, dir_fd=at)
+            if _is_private(mode):
+                os.chmod(name, mode, dir_fd=at)
 
     def write(self, path: str, chunks: Iterable[bytes], mode: int = 0o600) -> None:
         """Write a new file, piece by piece."""
         with _held(path) as (name, at):
             made = os.open(name, _NEW, mode, dir_fd=at)
         with os.fdopen(made, "wb") as file:
+            if _is_private(mode):
+                os.fchmod(made, mode)
             file.writelines(chunks)
 
     def move(self, source: str, target: str) -> None:
@@ -104,6 +108,13 @@ class OsDiskCalls:
 
 _HOLDS = {os.open, os.mkdir, os.rename, os.symlink} <= os.supports_dir_fd
 _FOLDER = os.O_RDONLY | PLAIN_FLAGS | getattr(os, "O_DIRECTORY", 0)
+
+
+def _is_private(mode: int) -> bool:
+    """Tell whether something is for its owner alone: it is so whatever the umask, which otherwise
+    decides.
+    """
+    return sys.platform != "win32" and not mode & 0o077
 
 
 @contextmanager

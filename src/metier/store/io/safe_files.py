@@ -64,6 +64,7 @@ def make_folder(folder: str, home: str | None) -> None:
     for path in reversed(missing):
         try:
             os.mkdir(path, mode=0o700)
+            os.chmod(path, 0o700)  # a strict umask would keep the owner out as well
         except FileExistsError:
             pass  # another process was first
 
