@@ -210,10 +210,13 @@ def refuse(error: MetierError) -> Response:
 
 
 async def _say_error(request: Request, error: Exception) -> Response:
-    if not isinstance(error, MetierError):
-        _LOG.exception("a request failed", exc_info=error)
-        error = MetierError("the hub failed at this request", hint="see the hub's own log")
-    return await _say(request, error)
+    if isinstance(error, MetierError):
+        return await _say(request, error)
+    _LOG.exception("a request failed", exc_info=error)
+    told = MetierError("the hub failed at this request", hint="see the hub's own log")
+    answer = await _say(request, told)
+    answer.headers.update(SECURITY_HEADERS)  # what is unexpected is answered outside of the gate
+    return answer
 
 
 async def _say_missing(request: Request, _error: Exception) -> Response:

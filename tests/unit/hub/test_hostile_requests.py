@@ -18,15 +18,18 @@ from urllib.parse import quote
 import pytest
 from fakes.asked_hub import AskedHub, Said
 from fakes.hub_skills import SAFE, publish_text, skill_archive
+from starlette.testclient import TestClient
 
 from metier.errors import StoreError
 from metier.hub import api
 from metier.hub.accounts import add_token
+from metier.hub.app import make_app
 from metier.hub.hub import Hub, HubOptions
 from metier.hub.io.objects import blob_key
 from metier.hub.model import LOCAL
 from metier.hub.namespaces import add_namespace, list_namespaces
 from metier.hub.request_log import OneLine
+from metier.web.access import SECURITY_HEADERS
 
 HEAD = f"---\nname: trap\ndescription: Formats tables.\n---\n\n{SAFE}\n".encode()
 
@@ -244,6 +247,21 @@ def test_what_is_asked_is_one_line_of_the_log_whatever_is_in_it(
     assert "ZeroDivisionError" in "".join(lines)
     assert "secret" not in "".join(lines)
     assert {"request"} <= {json.loads(line)["event"] for line in lines}
+
+
+def test_what_nobody_expected_is_answered_under_the_same_strict_rules(
+    embedded: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "search", lambda *_more: 1 / 0)
+
+    with TestClient(
+        make_app(embedded), "http://127.0.0.1:1", raise_server_exceptions=False
+    ) as client:
+        answer = client.get("/api/v1/search?q=x")
+
+    assert 500 == answer.status_code
+    assert "division" not in answer.text
+    assert answer.headers.items() >= SECURITY_HEADERS.items()
 
 
 def test_where_a_part_of_the_hub_fails_nobody_learns_where_it_lies(
