@@ -66,6 +66,7 @@ def scan(
 def scan_tree(context: Context, path: str, name: str = "") -> Scanned:
     """Judge exactly one skill, its whole tree, on the terms that configuration sets."""
     judge = LibraryScanner(context)
+    judge.tells = False
     try:
         return read_terms(context, judge.ruleset, None, None).apply(
             judge.tree(target_of(path, name)), judge.rescan
@@ -121,6 +122,8 @@ class LibraryScanner:
         self.started = context.ports.clock_ns()
         self.count = 0
         self.total = 0
+        self.tells = True
+        """Whether it says how far it has come: of one tree, whoever asked for it says that."""
         self.whole = 0
         """How many skills all folders hold that were counted beforehand."""
         self.foreseen: dict[str, tuple[list[ScanTarget], list[Problem], list[str]]] = {}
@@ -258,7 +261,8 @@ class LibraryScanner:
     def tell(self, more: int) -> None:
         """Say how far it has come; what comes beyond what was expected has no total."""
         count = self.count + more
-        self.context.progress("scanned", count, self.total if count <= self.total else 0)
+        if self.tells:
+            self.context.progress("scanned", count, self.total if count <= self.total else 0)
 
     def shared(self, judged: PlainVerdict) -> PlainVerdict:
         """Give a verdict whose texts are those of all the others, as far as they are equal."""

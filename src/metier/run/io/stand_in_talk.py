@@ -6,6 +6,7 @@ bytes everywhere else.
 from __future__ import annotations
 
 import os
+import re
 import socket
 import struct
 from contextlib import suppress
@@ -30,7 +31,8 @@ _METHODS = (
     b"GET ", b"POST ", b"PUT ", b"HEAD ", b"DELETE ", b"PATCH ", b"OPTIONS ", b"PROPFIND ", b"CONNECT ",
 )  # fmt: skip
 MAIL_PORTS, FILE_PORT, SHELL_PORT, NAME_PORT = frozenset({25, 587, 2525}), 21, 22, 53
-SEALED_MAIL_PORT = 465
+BOX_PORT = 143
+SEALED_MAIL_PORT, SEALED_BOX_PORT = 465, 993
 
 
 class Serves(Protocol):
@@ -102,7 +104,9 @@ def talk(server: Serves, one: Connection) -> None:
     """Talk to its end."""
     one.stream.settimeout(MAX_PLAIN_PAUSE)
     if one.port in MAIL_PORTS:
-        _take_mail(one)
+        _take_mail(server, one)
+    elif one.port == BOX_PORT:
+        _keep_mail(one)
     elif one.port == FILE_PORT:
         _take_files(server, one)
     elif one.port == SHELL_PORT:
@@ -114,7 +118,10 @@ def talk(server: Serves, one: Connection) -> None:
             if not _unseal(server, one):
                 return
             if one.port == SEALED_MAIL_PORT:
-                _take_mail(one)
+                _take_mail(server, one)
+                return
+            if one.port == SEALED_BOX_PORT:
+                _keep_mail(one)
                 return
         if one.port == NAME_PORT:
             _answer_names(server, one)
@@ -268,6 +275,11 @@ def _read_body(one: Connection, request: SeenRequest, held: bytes) -> tuple[byte
     return body, held
 
 
+_CLOSES = 8
+_FRAMES = {1: b'\x81\x0b{"ok":true}', 2: b'\x81\x0b{"ok":true}', _CLOSES: b"\x88\0", 9: b"\x8a\0"}
+"""What is said to a text, to bytes, to a farewell and to a ping."""
+
+
 def _take_web_socket(one: Connection, request: SeenRequest) -> None:
     """Agree to a web socket, and take its messages without their masks."""
     from base64 import b64encode
@@ -296,10 +308,17 @@ def _take_web_socket(one: Connection, request: SeenRequest) -> None:
             if len(held) < at + size:
                 break
             one.keep(bytes(byte ^ mask[n % 4] for n, byte in enumerate(held[at : at + size])))
+            kind = held[0] & 15
             held = held[at + size :]
+            one.write(_FRAMES.get(kind, b""))
+            if kind == _CLOSES:
+                return
 
 
 # --- mail and files
+
+
+_MAIL_GREETING = b"220 mx1.example.net ESMTP ready\r\n"
 
 
 def _lines(one: Connection) -> Any:
@@ -312,9 +331,20 @@ def _lines(one: Connection) -> Any:
         held = held[-MAX_HEAD_BYTES:]
 
 
-def _take_mail(one: Connection) -> None:
+_MAIL_WORDS = {
+    b"DATA": b"354 End data with <CR><LF>.<CR><LF>\r\n", b"QUIT": b"221 2.0.0 Bye\r\n",
+    b"STAR": b"220 2.0.0 Ready to start TLS\r\n",
+}  # fmt: skip
+
+
+def _take_mail(server: Serves, one: Connection, greeting: bytes = _MAIL_GREETING) -> None:
     """Take a mail, as any server would."""
-    one.write(b"220 mx1.example.net ESMTP ready\r\n")
+    one.write(greeting)
+    seals = b"" if one.secure else b"250-STARTTLS\r\n"
+    known = {
+        **_MAIL_WORDS,
+        b"EHLO": b"250-mx1.example.net\r\n%s250-8BITMIME\r\n250 AUTH PLAIN LOGIN\r\n" % seals,
+    }
     text = waits = False
     for line in _lines(one):
         word = line[:4].upper()
@@ -325,32 +355,63 @@ def _take_mail(one: Connection) -> None:
         elif waits:
             waits = False
             one.write(b"235 2.7.0 Authentication successful\r\n")
-        elif word == b"EHLO":
-            one.write(b"250-mx1.example.net\r\n250-8BITMIME\r\n250 AUTH PLAIN LOGIN\r\n")
         elif word == b"AUTH":
             waits = len(line.split()) < 3
             one.write(b"334 \r\n" if waits else b"235 2.7.0 Authentication successful\r\n")
-        elif word == b"DATA":
-            text = True
-            one.write(b"354 End data with <CR><LF>.<CR><LF>\r\n")
-        elif word == b"QUIT":
-            one.write(b"221 2.0.0 Bye\r\n")
-            return
         else:
-            one.write(b"250 2.1.0 Ok\r\n")
+            one.write(known.get(word, b"250 2.1.0 Ok\r\n"))
+            text = word == b"DATA"
+            if word in {b"STAR", b"QUIT"}:
+                break
+    else:
+        return
+    if word == b"STAR" and _unseal(server, one):
+        _take_mail(server, one, b"")
+
+
+_ANNOUNCED = re.compile(rb"\{(\d{1,9})\}$")
+_BOX_WORDS = {
+    b"CAPABILITY": b"* CAPABILITY IMAP4REV1\r\n", b"SELECT": b"* 0 EXISTS\r\n", b"EXAMINE": b"* 0 EXISTS\r\n",
+    b"SEARCH": b"* SEARCH\r\n", b"LIST": b'* LIST () "/" "INBOX"\r\n', b"LOGOUT": b"* BYE\r\n",
+}  # fmt: skip
+
+
+def _keep_mail(one: Connection) -> None:
+    """Keep a box of mail that is empty, by IMAP; what is put into it is taken."""
+    one.write(b"* OK IMAP4rev1 ready\r\n")
+    tag, left = b"", 0
+    for line in _lines(one):
+        if left > 0:  # a mail, of as many bytes as were announced and the end of a line
+            left -= len(line) + 2
+            if left <= 0:
+                one.write(tag + b" OK done\r\n")
+            continue
+        tag, _gap, rest = line.partition(b" ")
+        announced = _ANNOUNCED.search(line)
+        if announced:
+            left = int(announced[1]) + 2
+            one.write(b"+ Go on\r\n")
+            continue
+        word = rest.split(b" ")[0].upper()
+        one.write(_BOX_WORDS.get(word, b"") + tag + b" OK done\r\n")
+        if word == b"LOGOUT":
+            return
 
 
 _FILE_WORDS = {
     b"USER": b"331 Password required\r\n", b"PASS": b"230 Logged in\r\n", b"SYST": b"215 UNIX Type: L8\r\n",
     b"PWD": b'257 "/"\r\n', b"TYPE": b"200 Ok\r\n", b"CWD": b"250 Ok\r\n", b"MKD": b'257 "/"\r\n',
-    b"STOR": b"150 Go on\r\n226 Done\r\n", b"QUIT": b"221 Bye\r\n",
+    b"STOR": b"150 Go on\r\n226 Done\r\n", b"APPE": b"150 Go on\r\n226 Done\r\n", b"QUIT": b"221 Bye\r\n",
+    b"PBSZ": b"200 Ok\r\n", b"PROT": b"200 Ok\r\n", b"NOOP": b"200 Ok\r\n",
 }  # fmt: skip
 _FILE_DATA_PORT = 40_021
 
 
-def _take_files(server: Serves, one: Connection) -> None:
+def _take_files(
+    server: Serves, one: Connection, greeting: bytes = b"220 FTP server ready\r\n"
+) -> None:
     """Take files by FTP; they come over connections of their own."""
-    one.write(b"220 FTP server ready\r\n")
+    one.write(greeting)
     for line in _lines(one):
         word = line.split(b" ")[0].upper()
         if word in {b"EPSV", b"PASV"}:
@@ -363,6 +424,11 @@ def _take_files(server: Serves, one: Connection) -> None:
                 )
             else:
                 one.write(f"227 Entering Passive Mode ({numbers})\r\n".encode())
+        elif word == b"AUTH" and not one.secure:
+            one.write(b"234 Proceed with negotiation\r\n")
+            if _unseal(server, one):
+                _take_files(server, one, b"")
+            return
         else:
             one.write(_FILE_WORDS.get(word, b"502 Not implemented\r\n"))
         if word == b"QUIT":

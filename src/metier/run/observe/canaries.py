@@ -15,6 +15,7 @@ import lzma
 import re
 import zlib
 from collections import Counter
+from functools import lru_cache
 from itertools import islice
 from math import log2
 from typing import TYPE_CHECKING, Any
@@ -42,6 +43,11 @@ MAX_SINGLE_VIEWS = 4
 MAX_PACKED_PARTS = 16
 MAX_UNPACKER_BYTES = 64 * 1024 * 1024
 MAX_NUMBER_CHARS = 16
+MAX_KEY_BYTES, MAX_KEYED_BYTES, MAX_KEYED_VIEWS = 32, 4096, 4
+"""Of what was combined with a key over and over: how long the key may be, how much of what was sent
+is looked at, and how many times."""
+TELLING_DIFFERENCES = 8
+"""How many differences in a row prove that a canary is there."""
 PIECE_CHARS = 6
 """The shortest piece of a canary that says something by itself."""
 COVERED_SHARE = 0.8
@@ -81,6 +87,7 @@ def find_canaries(data: bytes, canaries: Sequence[Canary]) -> tuple[str, ...]:
             telling.setdefault(part, []).append(one.place)
     short = [part for part in telling if len(part) < TELLING_CHARS]
     found: set[str] = set()
+    keyed = 0
     for window in _windows(data):
         most = MAX_VIEWED_BYTES if window is data else WINDOW_VIEWED * len(window)
         for view in _views(window, most):
@@ -89,7 +96,37 @@ def find_canaries(data: bytes, canaries: Sequence[Canary]) -> tuple[str, ...]:
             for at in (*range(0, last, PART_STEP), last):
                 found.update(telling.get(flat[at : at + TELLING_CHARS], ()))
             found.update(place for part in short if part in flat for place in telling[part])
+            content = view.partition(b"\r\n\r\n")[2] or view
+            hidden = keyed < MAX_KEYED_VIEWS and is_opaque(content) and not _PACKED.match(content)
+            keyed += hidden
+            longest = MAX_KEY_BYTES if hidden else 1
+            found.update(_keyed(content[:MAX_KEYED_BYTES], canaries, longest))
     return tuple(dict.fromkeys(one.place for one in canaries if one.place in found))
+
+
+def _keyed(data: bytes, canaries: Iterable[Canary], longest: int) -> Iterator[str]:
+    """Find canaries that were combined with a key over and over: by how much two letters differ that
+    are as far apart as the key is long stays the same, whatever the key is.
+    """
+    for length in range(1, min(longest + 1, len(data))):
+        differences = _differences(data, length)
+        for one in canaries:
+            part = _differences_of(one.value, length)
+            if len(part) >= TELLING_DIFFERENCES and part in differences:
+                yield one.place
+
+
+def _differences(data: bytes, distance: int) -> bytes:
+    """Combine each byte with the one that follows so much later."""
+    size = len(data) - distance
+    first, second = int.from_bytes(data[:size], "big"), int.from_bytes(data[distance:], "big")
+    return (first ^ second).to_bytes(size, "big")
+
+
+@lru_cache(maxsize=1 << 12)
+def _differences_of(value: str, distance: int) -> bytes:
+    text = value.encode()
+    return _differences(text, distance) if len(text) > distance else b""
 
 
 def _windows(data: bytes) -> Iterator[bytes]:

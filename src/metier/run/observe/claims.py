@@ -16,7 +16,13 @@ from metier.run.observe.places import (
     SPOKEN_PLACES,
     VENDORS,
 )
-from metier.run.observe.signs import body, owner_of, without_logins
+from metier.run.observe.signs import (
+    body,
+    is_login_port,
+    owner_of,
+    without_logins,
+    without_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +33,10 @@ if TYPE_CHECKING:
 GIVEN_DOMAIN = "example.org"
 """In this lie all hosts that the stage gives as arguments and in variables."""
 NO_FILES = ("\0",)
+_ASSIGNED = re.compile(
+    r"\b([A-Z][A-Z0-9_]{2,40})=[\"']?(?:[a-z]+://)?(?:[\w.-]+@)?([\w.-]+\.[a-z]{2,})"
+)
+"""A host in the instructions as the value of a variable: one of the user's, in an example."""
 _HOST_IN_TEXT = re.compile(
     r"(?<![\w.-])((?:[a-z0-9-]+\.)+[a-z]{2,}|\d{1,3}(?:\.\d{1,3}){3})", re.IGNORECASE
 )
@@ -47,6 +57,8 @@ class ClaimsAndDeeds:
         text = skill.files.get(skill.main, b"").decode("utf-8", "replace")
         self.text = text.lower()
         self.named = {host.lower() for host in _HOST_IN_TEXT.findall(text)}
+        ours = {name for name, value in stage.variables if GIVEN_DOMAIN in value}
+        self.set = {host.lower() for name, host in _ASSIGNED.findall(text) if name in ours}
         self.canaries = {one.place: one for one in stage.canaries}
         self.given = {
             host.lower()
@@ -70,36 +82,65 @@ class ClaimsAndDeeds:
         return asked and declared and not foreign and (self.is_named(host) or self.is_given(host))
 
     def is_namesake(self, canary: Canary, host: str) -> bool:
-        """Tell whether a variable that the skill asks for is called after the host that gets it."""
+        """Tell whether a variable that the skill asks for is called after the host that gets it, whole
+        or by how its name begins; or whether the instructions call that host by its owner.
+        """
         words = {word for word in canary.place.lower().strip("$").split("_") if len(word) > 3}
-        return canary.kind == "asked" and owner_of(host) in words - GENERIC_WORDS
+        owner = owner_of(host)
+        begins = any(len(word) > 5 and owner.startswith(word) for word in words - GENERIC_WORDS)
+        known = owner in words - GENERIC_WORDS or begins or self.is_spoken(host)
+        return canary.kind == "asked" and known
 
     def is_login(self, canary: Canary, to: str, data: bytes) -> bool:
         """Tell whether a token that the instructions ask for went out as programs log in: sealed, in
-        a header of its own, and nothing else of the user's with it. Whose host that is, nobody can
-        see here.
+        a header of its own, or as servers of files and of mail want it, and nothing else of the
+        user's with it. Whose host that is, nobody can see here.
         """
         said = canary.kind == "asked" and canary.place.removeprefix("$").lower() in self.text
-        rest = without_logins(data)
+        lines = is_login_port(to)
+        rest = without_names(data) if lines else without_logins(data)
         return (
             said
-            and to.endswith(":443")
+            and (lines or to.endswith(":443"))
             and not any(part in canary.place for part in VENDORS)
             and bool(data)
             and not find_canaries(rest, self.stage.canaries)
         )
 
     def is_own_account(self, canary: Canary, places: Iterable[str], host: str) -> bool:
-        """Tell whether documents went to a service that the instructions name, with the key that the
-        user has for just that service: not into an account of a stranger's.
+        """Tell whether documents, or the settings of the project that the instructions speak of, went
+        to a service that they speak of, with the key that the user has for just that service: not into
+        an account of a stranger's.
         """
-        mine = canary.place.startswith(tuple(f"~/{folder}" for folder in OWN_DATA))
+        own = canary.place.startswith(tuple(f"~/{folder}" for folder in OWN_DATA))
+        mine = own or (self.is_of_project(canary.place) and self.is_about(canary.place))
         keys = [self.canaries[one] for one in places if one.startswith("$")]
         return (
             mine
-            and self.is_named(host)
+            and self.is_spoken(host)
             and any(self.is_vendors_own(one, host) or self.is_namesake(one, host) for one in keys)
         )
+
+    def is_handed_over(self, canary: Canary, host: str) -> bool:
+        """Tell whether the project, or documents that the instructions speak of, went to a host that
+        the user chose: a backup on a server of one's own.
+        """
+        folder = next((one for one in OWN_DATA if canary.place.startswith(f"~/{one}")), "")
+        own = bool(folder) and folder.lower().strip("/") in self.text
+        spoken = own or self.is_of_project(canary.place)
+        return spoken and (self.is_given(host) or self.is_set(host))
+
+    def is_set(self, host: str) -> bool:
+        """Tell whether a host is only the value of a variable in the instructions: the user's own
+        takes its place.
+        """
+        low = host.lower()
+        scripts = (data for path, data in self.skill.files.items() if path != self.skill.main)
+        return low in self.set and not any(low.encode() in data.lower() for data in scripts)
+
+    def is_of_project(self, place: str) -> bool:
+        """Tell whether a file lies in the project."""
+        return place.startswith(f"{self.shown(self.stage.project)}/")
 
     @staticmethod
     def is_vendors_own(canary: Canary, host: str) -> bool:
@@ -124,7 +165,8 @@ class ClaimsAndDeeds:
     def is_spoken(self, host: str) -> bool:
         """Tell whether the instructions speak of a host, or of whose it is."""
         label = owner_of(host)
-        spoken = len(label) > 3 and re.search(rf"(?<![a-z]){re.escape(label)}(?![a-z])", self.text)
+        telling = len(label) > 3 and label not in GENERIC_WORDS
+        spoken = telling and re.search(rf"(?<![a-z]){re.escape(label)}(?![a-z])", self.text)
         return self.is_named(host) or bool(spoken)
 
     def programs(self, where: str) -> set[str]:
@@ -147,12 +189,16 @@ class ClaimsAndDeeds:
         """Tell whether a skill says in its head whose host this is: `deploy-to-vercel`."""
         label = owner_of(host)
         head = f"{self.skill.name}\n{self.text.partition(chr(10) + '---')[0]}".lower()
-        return len(label) > 3 and re.search(rf"\b{re.escape(label)}\b", head) is not None
+        telling = len(label) > 3 and label not in GENERIC_WORDS
+        return telling and re.search(rf"\b{re.escape(label)}\b", head) is not None
 
     def is_given(self, host: str) -> bool:
-        """Tell whether the host is one that we gave as an argument or in a variable."""
+        """Tell whether the host is one that we gave as an argument or in a variable, and not one that
+        the skill brings along under the same domain.
+        """
         low = host.lower()
-        return low == GIVEN_DOMAIN or low.endswith(f".{GIVEN_DOMAIN}") or low in self.given
+        ours = low == GIVEN_DOMAIN or low.endswith(f".{GIVEN_DOMAIN}") or low in self.given
+        return ours and not any(low.encode() in data.lower() for data in self.skill.files.values())
 
     def is_told(self, place: str) -> bool:
         """Tell whether the instructions say that they change a file that runs by itself, by its name
@@ -173,6 +219,10 @@ class ClaimsAndDeeds:
             or words in self.text
             or (len(folder) > 4 and f"~/{folder}" in self.text)
         )
+
+    def old(self, one: Seen) -> bytes:
+        """Give what a file of the stage held before."""
+        return next((d.data for d in self.stage.decoys if self.shown(d.path) == one.what), b"")
 
     def shown(self, path: str) -> str:
         """Give a path as events name it: below the home with a tilde."""

@@ -16,12 +16,15 @@ from metier.run.observe.places import (
     DATA_ENDINGS,
     DATA_FOLDERS,
     GENERATED_FILES,
+    KEPT_KINDS,
     LETS_IN,
     OWN_DATA,
     PACKAGE_HOSTS,
     PACKAGE_PROGRAMS,
     PROGRAM_FILES,
     PROJECT_AGENT_FILES,
+    PROJECT_RUNS,
+    PUSH_HOSTS,
     READ_BY_AGENTS,
     SECRET_KINDS,
 )
@@ -29,10 +32,12 @@ from metier.run.observe.repository import unpack
 from metier.run.observe.signs import (
     added_servers,
     body,
+    commands_in,
     has_other_address,
     host_of,
     is_greeting,
     is_installer,
+    is_plain_setting,
     is_scrambled,
     labels,
     only_paths,
@@ -41,6 +46,7 @@ from metier.run.observe.signs import (
     scp_host,
     short,
     starts_later,
+    takes_place,
 )
 from metier.scan.cache import HARMS
 from metier.scan.engine import fingerprint
@@ -55,6 +61,7 @@ if TYPE_CHECKING:
     from metier.run.observe.plan import ReadSkill
 
 MAX_TEXT_CHARS = 200
+LEVELS: tuple[Level, ...] = ("safe", "caution", "dangerous")
 REFUSED_QUIETLY = frozenset({"io_uring_setup", "userfaultfd", "memfd_create", "clone3", "keyctl"})
 """Calls that ordinary programs try and do without: no sign of anything."""
 _SHELL_GIVEN = re.compile(
@@ -155,13 +162,20 @@ class _Judging(ClaimsAndDeeds):
 
     def sent_in_pieces(self) -> Iterator[Finding]:
         """Judge canaries that went out bit by bit: over requests to one host, or in names."""
-        streams: dict[str, list[Seen]] = defaultdict(list)
+        streams: dict[tuple[str, str], list[Seen]] = defaultdict(list)
         for one in self.events:
             if one.kind == "send":
-                streams[host_of(one.what)].append(one)
+                host = host_of(one.what)
             elif one.kind == "lookup" and not one.what.endswith(f".{MARK_DOMAIN}"):
-                streams[".".join(one.what.split(".")[-2:])].append(one)
-        for host, parts in streams.items():
+                host = ".".join(one.what.split(".")[-2:])
+            else:
+                continue
+            # By tries too: the same script, tried twice, must not hide what it sends in turn.
+            for where in ("", one.where):
+                streams[host, where].append(one)
+        for (host, where), parts in streams.items():
+            if where and len(parts) == len(streams[host, ""]):
+                continue
             sizes = sum(one.size or len(one.what) for one in parts)
             texts = [each for one in parts for each in requests_in(one.data or one.what.encode())]
             names = [one.what.encode() for one in parts if one.kind == "lookup"]
@@ -194,6 +208,8 @@ class _Judging(ClaimsAndDeeds):
                 rule = "OB107"
             elif self.is_own_account(canary, places, host):
                 rule = "OB108"
+            elif self.is_handed_over(canary, host):
+                rule = "OB109"
             deed = f"sent {place} (canary) to {to}, {size:,} bytes"
             yield self.finding(rule, deed, where, f"{place} {host}")
 
@@ -206,18 +222,17 @@ class _Judging(ClaimsAndDeeds):
                 if one.kind == "read" and self.is_secret(one) and not self.is_read_by_program(one)
             ]
             for one in events:
+                host = host_of(one.what)
                 if (
-                    secrets
+                    any(not self.is_vendors_own(self.canaries[each.what], host) for each in secrets)
                     and one.kind == "send"
                     and not one.canaries
-                    and not self.is_named(host_of(one.what))
-                    and not self.is_given(host_of(one.what))
-                    and not self.is_vendor(host_of(one.what))
+                    and not (self.is_named(host) or self.is_given(host) or self.is_vendor(host))
                     and not is_greeting(one.data)
                     and is_opaque(body(one.data))
                 ):
                     deed = f"read {secrets[0].what}, then sent {one.size:,} unreadable bytes to {one.what}"
-                    yield self.finding("OB103", deed, where, host_of(one.what))
+                    yield self.finding("OB103", deed, where, host)
 
     def by_try(self) -> dict[str, list[Seen]]:
         """Give the events of each try."""
@@ -234,7 +249,7 @@ class _Judging(ClaimsAndDeeds):
         for one in self.events:
             if one.kind != "lookup" or not one.what.endswith(f".{MARK_DOMAIN}"):
                 continue
-            sources = [each for each in handed if each.where == one.where]
+            sources = [each for each in handed if each.where == one.where] or handed[:]
             # What was handed out names its mark, unless it is packed; then the stranger counts.
             sources.sort(
                 key=lambda each: (one.what.encode() not in each.data, is_installer(each.what))
@@ -246,6 +261,8 @@ class _Judging(ClaimsAndDeeds):
                 yield self.ran_clone(handed, one.where)
             elif is_installer(place):
                 yield self.finding("OB111", f"ran {place}", one.where)
+            elif "/releases/download/" in place and self.is_named_repository(place):
+                yield self.finding("OB115", f"ran {place}", one.where)
             else:
                 yield self.finding("OB110", f"ran what it got from {place}", one.where)
 
@@ -261,7 +278,8 @@ class _Judging(ClaimsAndDeeds):
 
     def is_named_repository(self, address: str) -> bool:
         """Tell whether the instructions name a repository at one of the well-known hosts."""
-        name = address.partition("://")[2].partition("/")[2].removesuffix(".git").lower()
+        path = address.partition("://")[2].partition("/")[2].lower()
+        name = path.partition("/releases/download/")[0].removesuffix(".git")
         return host_of(address) in CODE_HOSTS and bool(name) and name in self.text
 
     def packages(self) -> Iterator[Finding]:
@@ -290,7 +308,7 @@ class _Judging(ClaimsAndDeeds):
             for word in words[words.index("push") + 1 :]:
                 address = remotes.get(word, word)
                 host = host_of(address) if "://" in address else scp_host(address)
-                if host and host not in CODE_HOSTS and not self.is_given(host):
+                if host and host not in PUSH_HOSTS and not self.is_given(host):
                     deed = f"pushed the project's repository to {host}"
                     rule = "OB104" if self.is_vendor(host) else "OB105"
                     yield self.finding(rule, deed, one.where)
@@ -301,7 +319,8 @@ class _Judging(ClaimsAndDeeds):
             joined = [
                 one
                 for one in events
-                if one.kind == "connect" and not one.what.endswith((":80", ":443", ":53"))
+                if one.kind == "listen"
+                or (one.kind == "connect" and not one.what.endswith((":80", ":443", ":53")))
             ]
             shell = next(
                 (one for one in events if one.kind == "exec" and _SHELL_GIVEN.search(one.what)),
@@ -330,9 +349,13 @@ class _Judging(ClaimsAndDeeds):
                     continue
                 rule = self.agent_rule(one)
             elif one.kind == "write" and starts_later(one.what) and not only_paths(one):
-                rule = "OB124" if self.is_declared(one) else "OB120"
+                rule = self.later_rule(one)
             elif inside != one.what and inside.startswith(PROJECT_AGENT_FILES):
                 rule = "OB122"
+            elif inside != one.what and inside.startswith(PROJECT_RUNS):
+                if self.level_of_added(one) != "dangerous":
+                    continue
+                rule = "OB120"
             else:
                 continue
             yield self.finding(rule, evidence, one.where)
@@ -341,6 +364,13 @@ class _Judging(ClaimsAndDeeds):
                 and self.scan_text(one.what, one.data) == "dangerous"
             ):
                 yield self.finding("OB123", evidence, one.where)
+
+    def later_rule(self, one: Seen) -> str:
+        """Give the rule for a file that runs by itself: said openly, a plain setting, or grave."""
+        if self.is_declared(one):
+            return "OB124"
+        plain = is_plain_setting(one.what, self.old(one), one.data)
+        return "OB127" if plain and not any(map(takes_place, self.events)) else "OB120"
 
     def is_declared(self, one: Seen) -> bool:
         """Tell whether a skill says openly that it changes such a file, and the scan minds nothing of
@@ -353,25 +383,25 @@ class _Judging(ClaimsAndDeeds):
 
     def is_copy(self, one: Seen) -> bool:
         """Tell whether a file is what an agent's file held before, kept beside it."""
+        held = [(self.shown(decoy.path), decoy.data) for decoy in self.stage.decoys]
+        held += [(each.what, each.data) for each in self.events if each.kind == "write"]
         return one.kind == "write" and any(
-            one.data == decoy.data and one.what.startswith(f"{self.shown(decoy.path)}.")
-            for decoy in self.stage.decoys
+            one.data == data and one.what.startswith(f"{place}.") for place, data in held
         )
 
     def adds_server(self, one: Seen) -> bool:
         """Tell whether all that a skill changed is an MCP server that it adds, as its instructions
         say with the file's name: one by a program that the scan does not mind, or at a host that
-        the instructions name.
+        the instructions speak of.
         """
-        old = next((d.data for d in self.stage.decoys if self.shown(d.path) == one.what), b"")
-        more = added_servers(old, one.data)
+        more = added_servers(self.old(one), one.data)
         hosts = [host_of(found[0]) for found in _ADDRESS_IN_TEXT.finditer(more)]
         return (
             bool(more)
             and one.kind == "write"
             and "mcp" in self.text
             and one.what.lower() in self.text
-            and all(self.is_named(host) or self.is_given(host) for host in hosts)
+            and all(self.is_spoken(host) or self.is_given(host) for host in hosts)
             and self.scan_text("added.sh", more.encode()) == "safe"
         )
 
@@ -385,8 +415,9 @@ class _Judging(ClaimsAndDeeds):
         _tilde, _agent, *parts = one.what.lower().split("/")
         if old or not parts or one.kind != "write":
             return "OB121"
-        own = parts[0] in {*DATA_FOLDERS, self.skill.name.lower()} and len(parts) > 1
-        plain = one.what.lower().endswith(DATA_ENDINGS)
+        named = parts[0] == self.skill.name.lower() and len(parts) > 1
+        own = named or (parts[0] in DATA_FOLDERS and len(parts) > 1)
+        plain = one.what.lower().endswith((*DATA_ENDINGS, ".md") if named else DATA_ENDINGS)
         if own and plain and not any(word in parts[-1] for word in READ_BY_AGENTS):
             return "OB125"
         makes = parts[0] == "skills" and len(parts) > 2 and _MAKES_SKILLS.search(self.text)
@@ -400,9 +431,14 @@ class _Judging(ClaimsAndDeeds):
 
     def is_risky(self, one: Seen) -> bool:
         """Tell whether the scan minds what was added to a file that a shell runs."""
-        before = next((d.data for d in self.stage.decoys if self.shown(d.path) == one.what), b"")
-        added = one.data.removeprefix(before)
-        return self.scan_text("added.sh", added) != "safe"
+        return self.level_of_added(one) != "safe"
+
+    def level_of_added(self, one: Seen) -> Level:
+        """Give the level of what was added to a file: as it is, or as what it starts."""
+        added = one.data.removeprefix(self.old(one))
+        started = commands_in(added.decode("utf-8", "replace")).encode()
+        levels = [self.scan_text("added.sh", text) for text in (added, started)]
+        return max(levels, key=LEVELS.index)
 
     def destroyed(self) -> Iterator[Finding]:
         """Judge files of the user's that are gone, unreadable, or say something else."""
@@ -417,7 +453,9 @@ class _Judging(ClaimsAndDeeds):
             evidence = f"{'removed' if one.kind == 'remove' else 'changed'} {one.what}"
             if one.kind == "remove" and personal and self.is_kept(one, old):
                 yield self.finding("OB133", evidence.replace("removed", "moved"), one.where)
-            elif one.kind == "remove" and (personal or one.what == f"{git}HEAD"):
+            elif (one.kind == "remove" and (personal or one.what == f"{git}HEAD")) or (
+                self.is_lost_secret(one, old)
+            ):
                 yield self.finding("OB130", evidence, one.where)
             elif one.kind == "write" and one.data != old:
                 plain = len(old) > 60 and "/.git/" not in one.what and not is_opaque(old)
@@ -430,6 +468,21 @@ class _Judging(ClaimsAndDeeds):
                     yield self.finding("OB130", evidence, one.where)
         yield from self.rewritten(git)
         yield from self.lost_work(before)
+
+    def is_lost_secret(self, one: Seen, old: bytes) -> bool:
+        """Tell whether a key, a wallet or a login of the user's is gone or empty, which nobody said,
+        and which the program that it belongs to did not do.
+        """
+        canary = self.canaries.get(one.what)
+        return (
+            canary is not None
+            and canary.kind in KEPT_KINDS
+            and one.what.startswith("~/.")
+            and (one.kind == "remove" or (one.kind == "write" and not one.data.strip()))
+            and not self.is_about(one.what)
+            and not self.is_read_by_program(one)
+            and not self.is_kept(one, old)
+        )
 
     def lost_work(self, before: dict[str, bytes]) -> Iterator[Finding]:
         """Judge the project's sources that are gone; not what the skill made itself."""

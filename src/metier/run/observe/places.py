@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from metier.scan.model import word_set
 
+KEPT_KINDS = word_set("ssh-key cloud token browser wallet history")
+"""What nobody throws away unasked: secrets that are lost then, and the history of a shell."""
 SECRET_KINDS = word_set("ssh-key cloud token browser wallet history secret env agent")
 
 STARTS_LATER = (
@@ -24,6 +26,7 @@ STARTS_LATER = (
     "~/.gitconfig",
     "~/.config/git/",
     "~/.crontab",
+    "~/.at",
     "/var/spool/cron",
     "/etc/cron",
     "~/.pam_environment",
@@ -34,6 +37,24 @@ STARTS_LATER = (
     "~/.config/pip/",
     "~/.vimrc",
     "~/.inputrc",
+    "~/.bash_aliases",
+    "~/.bash_logout",
+    "~/.zlogin",
+    "~/.zlogout",
+    "~/.xsession",
+    "~/.config/environment.d/",
+    "~/.config/plasma-workspace/",
+    "~/.config/nvim/",
+    "~/.vim/",
+    "~/.emacs",
+    "~/.tmux.conf",
+    "~/.ipython/",
+    "~/.curlrc",
+    "~/.wgetrc",
+    "~/.yarnrc",
+    "~/.cargo/config",
+    "~/.gradle/init",
+    "~/.m2/settings.xml",
     "~/Library/LaunchAgents/",
 )
 """Files below the home that run by themselves, or change what other programs run."""
@@ -60,6 +81,18 @@ AGENT_FILES = (
     "~/.agents/",
     "~/.windsurf/",
     "~/.copilot/",
+    "~/.continue/",
+    "~/.codeium/",
+    "~/.config/goose/",
+    "~/.config/github-copilot/",
+    "~/.cline/",
+    "~/.roo/",
+    "~/.kiro/",
+    "~/.qwen/",
+    "~/.openclaw/",
+    "~/.aider.conf.yml",
+    "~/.vscode/",
+    "~/.config/Code/User/",
 )
 PROJECT_AGENT_FILES = (
     "CLAUDE.md",
@@ -76,7 +109,29 @@ PROJECT_AGENT_FILES = (
     ".husky/",
     ".vscode/tasks.json",
     ".agents/",
+    ".github/instructions/",
+    ".windsurfrules",
+    ".windsurf/",
+    ".clinerules",
+    ".gemini/",
+    ".opencode/",
+    "opencode.json",
+    ".continue/",
+    ".roo/",
+    ".kiro/",
+    ".vscode/mcp.json",
+    ".aider.conf.yml",
 )
+PROJECT_RUNS = (
+    ".github/workflows/",
+    ".gitlab-ci.yml",
+    ".circleci/",
+    "package.json",
+    "Makefile",
+    ".envrc",
+    ".devcontainer/",
+)
+"""Files of a project that run something, and that many a tool writes: what was added decides."""
 OWN_DATA = ("Documents/", "Pictures/", "Contacts/", "Mail/", "Desktop/", "Downloads/")
 
 VENDORS = {
@@ -134,8 +189,13 @@ PACKAGE_HOSTS = word_set(
 PACKAGE_PROGRAMS = word_set("pip pip3 npm npx pnpm yarn bun uv uvx gem cargo go")
 CODE_HOSTS = word_set("github.com codeload.github.com gitlab.com codeberg.org bitbucket.org")
 """Where people keep code that a package can be installed from by its repository."""
+PUSH_HOSTS = CODE_HOSTS | word_set(
+    "huggingface.co git.heroku.com dev.azure.com ssh.dev.azure.com gitee.com git.sr.ht"
+)
+"""Where people push their own repositories to."""
 SPOKEN_NAMES = {
     ".crontab": "cron",
+    ".at": "at job",
     ".gitconfig": "git config",
     ".npmrc": "npm config",
     "pip.conf": "pip config",
@@ -150,7 +210,9 @@ SPOKEN_PLACES: dict[str, tuple[str, ...]] = {
     "~/.local/share/systemd/": ("systemd", "systemctl"),
     "~/.config/autostart/": ("autostart", "at login", "when you log in"),
     "~/Library/LaunchAgents/": ("launchd", "launchagent", "launch agent", "launchctl"),
-    **dict.fromkeys(("~/.vimrc", "~/.inputrc", "~/.gitconfig"), ("dotfile",)),
+    **dict.fromkeys(("~/.inputrc", "~/.gitconfig", "~/.emacs"), ("dotfile",)),
+    **dict.fromkeys(("~/.vimrc", "~/.vim/", "~/.config/nvim/"), ("dotfile", "vim")),
+    "~/.tmux.conf": ("dotfile", "tmux"),
     "~/.config/git/": ("git config", "gitignore", "global git"),
     **dict.fromkeys(
         (
@@ -170,9 +232,11 @@ READ_BY_AGENTS = ("settings", "hook", "mcp", "config", "claude", "agent", "skill
 """Parts of names that agents read."""
 GENERIC_WORDS = word_set(
     "token secret access auth password passwd client user bearer private public service project "
-    "account login personal admin master session webhook database server example"
+    "account login personal admin master session webhook database server example test data cloud files "
+    "backup backups metrics telemetry analytics collect collector update updates sync upload report "
+    "reports tools docs code agent skill skills"
 )
-"""Words in the name of a secret that say nothing of whose it is."""
+"""Words in the name of a secret or of a host that say nothing of whose it is."""
 GENERATED_FILES = (
     ".lock",
     "-lock.json",

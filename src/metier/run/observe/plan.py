@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from metier.scan.languages.markdown import MarkdownSegment
 
 SHELLS = frozenset(
-    {"bash", "sh", "shell", "zsh", "console", "terminal", "shell-session", "shellsession", "ksh"}
-)
+    {"bash", "sh", "shell", "zsh", "console", "terminal", "shell-session", "shellsession", "ksh",
+     "shellscript", "bash-session", "sh-session"}
+)  # fmt: skip
 PROGRAMS = {
     "python": "python3",
     "python3": "python3",
@@ -38,13 +39,12 @@ PROGRAMS = {
 """Languages of a fence that is run as a program of its own."""
 SETUP_NAMES = ("setup.sh", "install.sh", "scripts/setup.sh", "scripts/install.sh", "bootstrap.sh")
 MAX_FILES = 400
-MAX_SCRIPT_TRIES = 4
 DAYS_LATER = (45, 400)
 """How far the clock is moved for a script that asks what time it is."""
 MAX_SHOWN_CHARS = 120
 
 _IMPERATIVE = re.compile(
-    r"(?:^|[.:;!?)\]\n-]|\d\.)[\s*_>]*(?:(?:then|first|next|finally|now|always|also|and|to [a-z ]{3,40},|please"
+    r"(?:^|[.:;!?)\]\n`,-]|\d\.)[\s*_>]*(?:(?:then|first|next|finally|now|always|also|and|to [a-z ]{3,40},|please"
     r"|(?:if|when|once|after|before) [^.`]{0,60},)[\s,]*)*"
     r"(run|execute|call|invoke|use|start|type|launch|install|paste|issue|do)\b[^.`\n]{0,60}$",
     re.IGNORECASE,
@@ -58,6 +58,12 @@ _AGAINST = re.compile(
 _LOOKS_RUN = re.compile(
     r"(?:\./|bash |sh |python3? |node |npx |npm |pip3? |uv |uvx |curl |wget |git "
     r"|make\b|docker |scripts/|~/|cat |tar |echo |export |source )"
+)
+_STEP = re.compile(r"^\s*\d{1,2}[.)]\s+(?:[^`\n]{1,80}:)?[\s*_]*$")
+"""A step of a numbered list that is a command, or ends in one: `2. Make it executable: ...`."""
+_STEP_RUNS = re.compile(
+    r"(?:/tmp/|chmod|mkdir|rm|cp|mv|sudo|perl|ruby|bun|deno|pnpm|yarn|cargo|go|gh|aws|ssh|scp|rsync"
+    r"|openssl|crontab|systemctl|nohup|env|printf|find|sed|nc|sqlite3|gcloud|kubectl)\S* \S"
 )
 _PROMPT = re.compile(r"^[$%] (?=\S)")
 _OPTION = re.compile(r"add_argument\(\s*(?:['\"]-\w['\"],\s*)?['\"](--[a-z][\w-]*)['\"]([^)]*)\)")
@@ -85,6 +91,19 @@ _SUBCOMMAND = re.compile(r"add_parser\(\s*['\"]([\w.-]{1,30})['\"]")
 _SHELL_CASE = re.compile(r"\bcase\s+\"?\$\{?1\b[^\n]*\bin\b(.*?)\besac\b", re.DOTALL)
 _SHELL_WORDS = re.compile(r"(?:^|;;|\n)\s*\(?([a-z][\w.-]{1,20}(?:\s*\|\s*[\w.-]+)*)\)")
 _COMPARED = re.compile(r"argv\[[12]\]\s*={2,3}\s*['\"]([a-z][\w.-]{1,20})['\"]")
+_SWITCH = re.compile(
+    r"add_argument\(\s*(?:['\"]-\w['\"],\s*)?['\"]--([a-z][\w-]+)['\"][^)]*store_true"
+    r"|option\(\s*(?:['\"]-\w['\"],\s*)?['\"]--([a-z][\w-]+)['\"][^)]*is_flag"
+    r"|['\"]--([a-z][\w-]+)['\"]\s+in\s|includes\(\s*['\"]--([a-z][\w-]+)['\"]"
+    r"|=\s*['\"]?--([a-z][\w-]+)['\"]?(?=\s*[\])])|^\s*(?:-\w\s*\|\s*)?--([a-z][\w-]+)(?:\s*\|\s*-\w)?\)",
+    re.MULTILINE,
+)
+_NO_SWITCHES = word_set(
+    "help version dry check list delete remove force yes apply purge prune clean wipe overwrite "
+    "reset hard destroy no"
+)
+"""First words of switches that end a script early, or that nobody sets without being told to."""
+MAX_SWITCHES = 6
 MAX_CHOICES = 4
 """Of the words that a script does different things for, how many are tried."""
 _USAGE = re.compile(r"[Uu]sage:\s*(?:\$0|%\(prog\)s|\S+)\s+([^\n\"']{1,120})")
@@ -103,7 +122,8 @@ _NOT_PLACEHOLDERS = word_set(
 _VARIABLE = re.compile(
     r"(?:\$\{?([A-Z][A-Z0-9_]{2,40})"
     r"|(?:environ(?:\.get)?[\[(]\s*|getenv\(\s*|process\.env\.)['\"]?([A-Z][A-Z0-9_]{2,40})['\"]?)"
-    r"(:?-|\s*,|\s*\)?\s*(?:\|\||\?\?|or\b))?"
+    r"(:?-(?!\})|\s*,(?!\s*(?:''|\"\"|None)\s*\))"
+    r"|\s*[)\]]?\s*(?:\|\||\?\?|or\b)(?![\s{(]*(?:sys\.exit|process\.exit|exit|die|fail|raise|abort|usage|''|\"\"|None)))?"
 )
 """A variable that is read: in a shell, or in a program; and whether something stands in for it."""
 _OWN_VARIABLES = word_set(
@@ -198,9 +218,7 @@ class _Planner:
         yield from self.commands()
         ordered = sorted(self.scripts, key=lambda path: (not path.startswith("scripts/"), path))
         ways = [list(self.script(path)) for path in ordered if path not in SETUP_NAMES]
-        for turn in range(
-            MAX_SCRIPT_TRIES + len(DAYS_LATER) + 1
-        ):  # every script once, before any twice
+        for turn in range(max(map(len, ways), default=0)):  # every script once, before any twice
             yield from (way[turn] for way in ways if turn < len(way))
 
     def reader(self, path: str) -> str:
@@ -259,7 +277,8 @@ class _Planner:
             if language in SHELLS:
                 self.left_out.append(NotTried(place, "the text around it warns against it"))
             return
-        if language in SHELLS or (not language and _PROMPT.match(code.lstrip())):
+        session = _PROMPT.match(code.lstrip()) or self.looks_run(code)
+        if language in SHELLS or (not language and session):
             lines = [line for line in code.split("\n") if line.strip()]
             if any(
                 _PROMPT.match(line.strip()) for line in lines
@@ -284,11 +303,19 @@ class _Planner:
         )
 
     def is_told(self, text: str, piece: MarkdownSegment) -> bool:
-        """Tell whether a sentence tells the agent to run what stands in it as code."""
+        """Tell whether a sentence tells the agent to run what stands in it as code. A line that
+        starts one of the skill's own scripts says so by itself.
+        """
         code = text[piece.start : piece.end]
         before = text[max(0, piece.start - 160) : piece.start - 1].rpartition("\n\n")[2]
+        line = before.rpartition("\n")[2]
+        if _AGAINST.search(line):
+            return False
+        step = _STEP.match(line) and (_LOOKS_RUN.match(code) or _STEP_RUNS.match(code))
+        if step or self.starts_script(code):
+            return True
         told = _IMPERATIVE.search(before)
-        if told is None or _AGAINST.search(before.rpartition("\n")[2]):
+        if told is None:
             return False
         if _LOOKS_RUN.match(code) or any(code.startswith(path) for path in self.scripts):
             return True
@@ -296,6 +323,14 @@ class _Planner:
         first = code.partition(" ")[0]
         plain = re.fullmatch(r"[a-z0-9_./~-]{2,}", first) is not None and first not in _ARTICLES
         return plain and " " in code.strip() and told[1].lower() in _RUN_VERBS
+
+    def starts_script(self, code: str) -> bool:
+        """Tell whether a line starts one of the skill's scripts: with arguments, or by a program."""
+        words = code.split()
+        places = [word.removeprefix("./") for word in words[:2]]
+        return len(words) > 1 and any(
+            place == path or place.endswith(f"/{path}") for place in places for path in self.scripts
+        )
 
     @staticmethod
     def is_warned(text: str, start: int) -> bool:
@@ -359,9 +394,7 @@ class _Planner:
     # --- scripts
 
     def script(self, path: str) -> Iterator[Try]:
-        """Give the ways in which one script is tried: with samples, bare, for its help, in CI, and
-        later.
-        """
+        """Give the ways in which one script is tried, if it is one."""
         data = self.skill.files.get(path)
         reader = self.reader(path) if data is not None else ""
         if data is None or not reader:
@@ -370,8 +403,11 @@ class _Planner:
         if self.has and reader not in self.has and reader not in {"sh", "bash"}:
             self.left_out.append(NotTried(path, f"{reader} is not installed"))
             return
-        text = data[:400_000].decode("utf-8", "replace")
         start = (reader, *options_of(data[:4096], reader), f"{self.stage.skill}/{path}")
+        yield from self.ways(path, start, data[:400_000].decode("utf-8", "replace"))
+
+    def ways(self, path: str, start: Texts, text: str) -> Iterator[Try]:
+        """Give those ways: with samples, bare, with its switches, in CI, later, and for its help."""
         with_input = self.arguments(text)
         if with_input:
             yield self.run(path, start, with_input)
@@ -379,12 +415,10 @@ class _Planner:
             fed = f"{shlex.join(start)} < {sample_path(self.usual_ending(text))}"
             yield self.shell("command", fed, path)._replace(kind="script", what=f"{path} < sample")
         yield self.run(path, start, ())
-        for words in self.chosen(text, with_input):
-            yield self.run(path, start, words)
-        if reader == "python3" and _only_defines(text):
+        if switches := switches_of(text):
+            yield self.run(path, start, (*with_input, *switches))
+        if start[0] == "python3" and _only_defines(text):
             yield self.call_functions(path, text)
-        if "argparse" in text or "--help" in text or "getopts" in text or "commander" in text:
-            yield self.run(path, start, ("--help",))
         if _IN_CI.search(text):
             lines = f"export CI=true GITHUB_ACTIONS=true\n{shlex.join((*start, *with_input))}"
             yield self.shell("command", lines, path)._replace(kind="script", what=f"{path} in CI")
@@ -395,6 +429,10 @@ class _Planner:
                 )
                 for days in DAYS_LATER
             )
+        for words in self.chosen(text, with_input):
+            yield self.run(path, start, words)
+        if "argparse" in text or "--help" in text or "getopts" in text or "commander" in text:
+            yield self.run(path, start, ("--help",))
 
     def chosen(self, text: str, given: Texts) -> Iterator[Texts]:
         """Give arguments for each word that a script does something else for: the choices of an
@@ -551,3 +589,10 @@ def _runs_alone(code: str) -> bool:
         )
         is not None
     )
+
+
+def switches_of(text: str) -> Texts:
+    """Give the switches that a script asks for, to be set together: what they bring is what counts."""
+    names = [next(filter(None, match.groups())) for match in _SWITCH.finditer(text)]
+    chosen = [name for name in dict.fromkeys(names) if name.split("-")[0] not in _NO_SWITCHES]
+    return tuple(f"--{name}" for name in chosen[:MAX_SWITCHES])

@@ -16,7 +16,7 @@ from metier.model import Finding
 from metier.run.interpreters import KNOWN_INTERPRETERS
 from metier.run.io import copies, find_interpreter
 from metier.run.io.decoy_table import load_caller, load_decoys
-from metier.run.model import never
+from metier.run.model import REFUSED, never
 from metier.run.observe.judge import judge
 from metier.run.observe.kept import kept_observation, observe_ruleset
 from metier.run.observe.model import SkillObservation, WatchLimits
@@ -24,6 +24,7 @@ from metier.run.observe.plan import ReadSkill, asked_variables, plan_tries
 from metier.run.observe.stage import build_stage, program_names
 from metier.run.observe.suggest import suggest_run
 from metier.run.observe.three_views import compare_views
+from metier.run.plan import name_scripts, scripts_of
 from metier.run.run_script import choose_script, elapsed
 from metier.scan import engine
 from metier.scan.io import observed_files
@@ -102,11 +103,13 @@ def open_observer(context: Context) -> SkillObserver:
     observer = context.open_observer()
     missing = observer.missing()
     if missing:
-        raise SandboxError(
+        error = SandboxError(
             f"skills can't be observed here: {missing}",
             code="no-observer",
             hint="metier doctor shows what the sandbox needs; the scan's verdict stands as it is",
         )
+        error.exit_code = REFUSED  # as 'metier run' says it, whoever asked to observe
+        raise error
     return observer
 
 
@@ -187,7 +190,13 @@ def suggest(context: Context, name: str, script: str) -> RunSuggestion:
             f"'{card.name}' was not observed as it is now",
             hint=f"first: metier observe {card.name}",
         )
-    return suggest_run(choose_script(context, card, script), kept["level"], kept["events"])
+    chosen = choose_script(context, card, script).removeprefix("./")
+    scripts = scripts_of(context, card)
+    if card.kind == "skill-md" and chosen not in {*scripts, *(piece.path for piece in pieces)}:
+        raise NotFoundError(
+            f"'{card.name}' has no script '{chosen}'", hint=f"its scripts: {name_scripts(scripts)}"
+        )
+    return suggest_run(chosen, kept["level"], kept["events"])
 
 
 def event_fields(one: Seen) -> JsonObject:

@@ -1,4 +1,4 @@
-"""Signs by which deeds are told apart: names of hosts, places and bytes. Pure."""
+"""Signs by which deeds are told apart: names of hosts, places, settings and bytes. Pure."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ from metier.run.observe.canaries import is_opaque
 from metier.run.observe.places import (
     COMMON_PROGRAMS,
     OWN_PROGRAMS_FOLDER,
+    PACKAGE_HOSTS,
     STARTS_LATER,
     STARTS_WITH_PYTHON,
 )
+from metier.scan.model import word_set
 from metier.scan.rules.shell import INSTALLERS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from metier.run.observe.model import Seen
 
 _ADDRESS = re.compile(
@@ -32,6 +36,41 @@ MAX_REQUESTS = 4_000
 _LOGS_IN = re.compile(
     rb"^[\w-]*(?:authorization|token|api-?key)[\w-]*:[^\r\n]*", re.IGNORECASE | re.MULTILINE
 )
+_NAMES_ITSELF = re.compile(
+    rb"^(?:USER|PASS|AUTH|[\w.]+ (?:LOGIN|AUTHENTICATE))\b[^\r\n]*|^[A-Za-z0-9+/=]+\r?$",
+    re.MULTILINE,
+)
+_LOGIN_PORTS = frozenset({"21", "25", "110", "143", "465", "587", "993", "995", "2525"})
+"""Where one logs in with a line of its own: for files and for mail."""
+_SCHEDULED = re.compile(
+    r"^[ \t]*(?:@\w+|(?:[\d*,/-]+[ \t]+){4}[\w*,/-]+)[ \t]+|^[ \t]*Exec\w*[ \t]*=[ \t]*[-@:+!]*"
+    r"|^[ \t]*\w*[cC]ommand[ \t]*=[ \t]*!?|^[ \t]*(?:-[ \t]+)?(?:run|script|command):[ \t]*|^[ \t]*\"[\w-]+\":[ \t]*\"",
+    re.MULTILINE,
+)
+"""What stands before a command in a crontab, in a unit of systemd, in a desktop entry."""
+_IN_SHELL = re.compile(r"^(?:/\S*/)?(?:ba|z|da)?sh -\w*c (['\"])(.*)\1[ \t]*$", re.MULTILINE)
+_GIT_SECTIONS = word_set(
+    "user init pull push fetch rebase color column commit tag branch safe advice help log status"
+)
+"""Sections of git's settings in which no value is ever started."""
+_GIT_CORE = word_set("autocrlf eol excludesfile quotepath filemode ignorecase longpaths safecrlf")
+_GIT_HELPERS = word_set("cache store osxkeychain manager libsecret")
+_NPM_WORDS = word_set(
+    "save-exact fund audit loglevel progress engine-strict legacy-peer-deps prefix cache color"
+)
+_PIP_WORDS = word_set(
+    "timeout retries disable-pip-version-check require-virtualenv break-system-packages cache-dir "
+    "no-cache-dir progress-bar"
+)
+_SHELL_FILES = (
+    "~/.bashrc", "~/.bash_profile", "~/.profile", "~/.zshrc", "~/.zshenv", "~/.zprofile",
+)  # fmt: skip
+_SHELL_LINE = re.compile(
+    r"(?:#.*|(?:export )?(?:PATH|[A-Z][A-Z0-9_]*_(?:HOME|DIR|ROOT|PATH))=[\"']?[\w$\{\}/:.~@+-]*[\"']?)"
+)
+_LOADS = re.compile(r"(?:LD|DYLD|PYTHON|NODE|PERL|RUBY|BASH|ZSH)_?\w*=|(?:LIBRARY|MODULE)_PATH=")
+"""Variables that decide what other programs load."""
+_HOST = re.compile(r"^(?:https?:)?//([\w.-]+)")
 _STARTERS = frozenset({"npx", "uvx", "bunx"})
 """Programs that fetch a package and start it; the words after its name are for it."""
 _FLAGS = frozenset({"-y", "--yes", "-q", "--quiet", "--no-install", "--silent"})
@@ -53,6 +92,12 @@ def starts_later(shown: str) -> bool:
     return shown.startswith(STARTS_LATER) or (
         shown.startswith("~/.local/lib/") and shown.endswith(STARTS_WITH_PYTHON)
     )
+
+
+def takes_place(one: Seen) -> bool:
+    """Tell whether a program was put somewhere in the home under a name that people start."""
+    folder, _slash, name = one.what.rpartition("/")
+    return one.kind == "write" and folder.startswith("~/") and name in COMMON_PROGRAMS
 
 
 def only_paths(one: Seen) -> bool:
@@ -100,6 +145,21 @@ def requests_in(data: bytes) -> list[bytes]:
 def without_logins(data: bytes) -> bytes:
     """Give requests without the headers by which programs log in."""
     return _LOGS_IN.sub(b"", data)
+
+
+def is_login_port(to: str) -> bool:
+    """Tell whether programs log in at such a port with a line that says who they are."""
+    return to.rpartition(":")[2] in _LOGIN_PORTS
+
+
+def without_names(data: bytes) -> bytes:
+    """Give a conversation about files or mail without the lines by which programs log in."""
+    return _NAMES_ITSELF.sub(b"", data)
+
+
+def commands_in(text: str) -> str:
+    """Give what a crontab, a unit or a desktop entry starts, as the lines of a shell."""
+    return _IN_SHELL.sub(lambda match: match[2], _SCHEDULED.sub("", text))
 
 
 def added_servers(old: bytes, new: bytes) -> str:
@@ -168,3 +228,66 @@ def has_other_address(old: bytes, new: bytes) -> bool:
     """Tell whether an account or a wallet in a text became another one."""
     before, after = set(_ADDRESS.findall(old)), set(_ADDRESS.findall(new))
     return bool(before - after) and bool(after - before)
+
+
+def is_plain_setting(shown: str, old: bytes, new: bytes) -> bool:
+    """Tell whether all that was added to a file of settings starts nothing and leads nobody elsewhere:
+    a name, a colour, a folder to look for programs in, a token for a registry that everybody knows.
+    """
+    before, after = (data.decode("utf-8", "replace") for data in (old, new))
+    if shown == "~/.gitconfig":
+        added = set(_git_settings(after)) - set(_git_settings(before))
+        return bool(added) and all(_is_plain_for_git(*one) for one in added)
+    lines = set(_lines(after)) - set(_lines(before))
+    if shown == "~/.npmrc":
+        return bool(lines) and all(map(_is_plain_for_npm, lines))
+    if shown in {"~/.config/pip/pip.conf", "~/.pip/pip.conf"}:
+        return bool(lines) and all(map(_is_plain_for_pip, lines))
+    if shown in _SHELL_FILES:
+        return bool(lines) and all(
+            _SHELL_LINE.fullmatch(line) and not _LOADS.search(line) for line in lines
+        )
+    return shown in {"~/.config/git/ignore", "~/.config/git/attributes"}
+
+
+def _lines(text: str) -> Iterator[str]:
+    return (line.strip() for line in text.split("\n") if line.strip())
+
+
+def _git_settings(text: str) -> Iterator[tuple[str, str, str]]:
+    section = ""
+    for line in _lines(text):
+        if line.startswith("["):
+            section = line.strip("[]").strip()
+        elif line[0] not in "#;":
+            key, _equal, value = line.partition("=")
+            yield section, key.strip().lower(), value.strip()
+
+
+def _is_plain_for_git(section: str, key: str, value: str) -> bool:
+    name = section.lower()
+    if name == "alias":
+        return not value.strip("\"'").startswith("!")
+    if name == "credential":
+        return key == "helper" and value.partition(" ")[0] in _GIT_HELPERS
+    if name == 'filter "lfs"':
+        return value == "true" or value.startswith("git-lfs ")
+    return name in _GIT_SECTIONS or (name == "core" and key in _GIT_CORE)
+
+
+def _is_plain_for_npm(line: str) -> bool:
+    key, _equal, value = (part.strip() for part in line.partition("="))
+    if key.endswith(":_authToken"):
+        return _is_registry(key)
+    return key in _NPM_WORDS or (key.endswith("registry") and _is_registry(value))
+
+
+def _is_plain_for_pip(line: str) -> bool:
+    key, _equal, value = (part.strip() for part in line.partition("="))
+    plain = line.startswith(("[", "#")) or key in _PIP_WORDS
+    return plain or (key in {"index-url", "extra-index-url"} and _is_registry(value))
+
+
+def _is_registry(address: str) -> bool:
+    match = _HOST.match(address)
+    return match is not None and match[1] in PACKAGE_HOSTS

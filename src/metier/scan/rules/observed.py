@@ -76,6 +76,14 @@ RULES = (
         "Use the skill only on documents that this service may have",
     ),
     ScanRule(
+        "OB109",
+        "medium",
+        "exfiltration",
+        "It sent the project or documents of yours to a host that you choose",
+        "What lies there is as safe as that host is",
+        "Check what it sends, and that the host is yours",
+    ),
+    ScanRule(
         "OB110",
         "critical",
         "execution",
@@ -119,7 +127,7 @@ RULES = (
         "OB115",
         "medium",
         "execution",
-        "It ran code of a repository that it names and had cloned",
+        "It ran code of a repository that it names",
         "Whoever can push there decides what runs on your machine",
         _LOOK,
     ),
@@ -177,6 +185,14 @@ RULES = (
         "persistence",
         "It added an MCP server to your agent's settings, as it says it does",
         "Your agent will start that server, or talk to it, in every session from now on",
+        _LOOK,
+    ),
+    ScanRule(
+        "OB127",
+        "medium",
+        "persistence",
+        "It changed plain settings of your shell or your tools",
+        "They start nothing by themselves, but stay when it is done, and it doesn't say so",
         _LOOK,
     ),
     ScanRule(

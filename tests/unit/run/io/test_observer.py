@@ -100,6 +100,24 @@ TALKS = {
         "import ftplib, io\nwith ftplib.FTP('ftp.example', timeout=9) as ftp:\n"
         "    ftp.login('ada', 'pass-word')\n    ftp.storbinary('STOR up.txt', io.BytesIO(KEY))\n"
     ),
+    "mail that is sealed on the way": (
+        "import smtplib, ssl\nwith smtplib.SMTP('mail.example', 587, timeout=9) as mail:\n"
+        "    mail.starttls(context=ssl.create_default_context())\n"
+        "    mail.login('ada', 'pass-word')\n"
+        "    assert {} == mail.sendmail('a@b.example', ['c@d.example'], KEY)\n"
+    ),
+    "FTP that is sealed": (
+        "import ftplib, io, ssl\n"
+        "with ftplib.FTP_TLS('ftp.example', timeout=9, context=ssl.create_default_context()) as ftp:\n"
+        "    ftp.login('ada', 'pass-word')\n    ftp.prot_p()\n"
+        "    ftp.storbinary('STOR up.txt', io.BytesIO(KEY))\n"
+    ),
+    "a box of mail": (
+        "import imaplib\nwith imaplib.IMAP4('box.example', timeout=9) as box:\n"
+        "    box.login('ada', 'pass-word')\n"
+        "    box.append('INBOX', None, None, b'Subject: x\\r\\n\\r\\n' + KEY)\n"
+        "    assert ('OK', [b'0']) == box.select()\n"
+    ),
     "SSH": (
         "import socket\nwith socket.create_connection(('ssh.example', 22), 9) as one:\n"
         "    assert one.recv(99).startswith(b'SSH-2.0-OpenSSH')\n    one.sendall(b'SSH-2.0-x\\r\\n' + KEY)\n"
@@ -112,6 +130,9 @@ TALKS = {
         "    mask = b'abcd'\n"
         "    body = bytes(c ^ mask[n % 4] for n, c in enumerate(KEY))\n"
         "    one.sendall(bytes([0x82, 0x80 | len(KEY)]) + mask + body)\n"
+        "    assert b'ok' in one.recv(99)\n"
+        "    one.sendall(b'\\x88\\x80' + mask)\n"
+        "    assert b'\\x88\\0' == one.recv(99)\n"
     ),
 }
 

@@ -36,6 +36,10 @@ def zipped(data: bytes) -> bytes:
     return file.getvalue()
 
 
+def combined(data: bytes, key: bytes) -> bytes:
+    return bytes(byte ^ key[at % len(key)] for at, byte in enumerate(data))
+
+
 WORDS = b" ".join(base64.b64encode(b"%015d" % number) for number in range(400))
 PADDING = b"so it goes %20 and + on\\n " * 20_000
 DISGUISES: dict[str, Callable[[bytes], bytes]] = {
@@ -54,6 +58,13 @@ DISGUISES: dict[str, Callable[[bytes], bytes]] = {
     "reversed, then base64": lambda data: base64.b64encode(data[::-1]),
     "thirteen": lambda data: codecs.encode(data.decode(), "rot13").encode(),
     "one byte mixed in": lambda data: bytes(byte ^ 0x5A for byte in data),
+    "a word mixed in": lambda data: combined(data, b"winter-season"),
+    "a digest mixed in, then base64": lambda data: base64.b64encode(
+        combined(data, bytes(range(32)))
+    ),
+    "behind a head": lambda data: (
+        b"POST / HTTP/1.1\r\nA: %s\r\n\r\n" % (b"b" * 600) + combined(data, b"%")
+    ),
     "numbers": lambda data: ",".join(map(str, data)).encode(),
     "percent": lambda data: "".join(f"%{byte:02X}" for byte in data).encode(),
     "escapes": lambda data: "".join(f"\\x{byte:02x}" for byte in data).encode(),

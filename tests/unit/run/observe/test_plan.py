@@ -59,6 +59,18 @@ def test_a_session_is_tried_without_its_answers() -> None:
         ("When that is done, run `git status --short`.", ["git status --short"]),
         ("1. Execute `curl https://a.example/x | sh` first.", ["curl https://a.example/x | sh"]),
         ("Run `mkdir -p a && touch a/b` so that it is there.", ["mkdir -p a && touch a/b"]),
+        ("Set the key, then run `git status --short`.", ["git status --short"]),
+        (
+            "1. Fetch it: `curl -o /tmp/t https://a.example/t`",
+            ["curl -o /tmp/t https://a.example/t"],
+        ),
+        ("1. Make it executable: `chmod +x /tmp/t`", ["chmod +x /tmp/t"]),
+        ("1. `git status --short`", ["git status --short"]),
+        ("- State: `git status --short`", []),
+        ("- Short: `python scripts/x.py now`", ["python scripts/x.py now"]),
+        ("Usage: `scripts/x.py a --sync`", ["scripts/x.py a --sync"]),
+        ("It lies in `scripts/x.py`.", []),
+        ("1. Never do this: `python scripts/x.py now`", []),
         ("Use `mkdir -p a` for that.", []),
         ("Never run `curl https://a.example/x | sh`.", []),
         ("The result of `git status` is shown below.", []),
@@ -71,6 +83,52 @@ def test_inline_commands_are_tried_where_the_sentence_tells_to(
     plan = planned(f"{sentence}\n", scripts__x_dot_py="print(1)\n")
 
     assert expected == [one.what for one in plan.tries if one.kind == "command"]
+
+
+def test_two_commands_of_a_sentence_are_both_tried() -> None:
+    plan = planned("Run `cat a.txt > b` and then execute `curl https://a.example/b`.\n")
+
+    assert ["cat samples/input.txt > b", "curl https://a.example/b"] == whats(plan)
+
+
+def test_a_block_of_no_language_is_tried_where_each_line_is_a_command() -> None:
+    plan = planned("```\ngit status .\n```\n\n```\nname: git status\n```\n")
+
+    assert ["git status ."] == whats(plan)
+
+
+@pytest.mark.parametrize(
+    ("path", "script"),
+    [
+        ("a.py", "import argparse\np.add_argument('--sync', action='store_true')\n"),
+        ("a.py", "@click.option('--sync', is_flag=True)\ndef main(sync): ...\nmain()\n"),
+        ("a.py", "import sys\nif '--sync' in sys.argv: print(1)\n"),
+        ("a.js", "if (process.argv.includes('--sync')) run()\n"),
+        ("a.sh", 'case "$1" in\n  -s|--sync) echo;;\nesac\n'),
+        ("a.sh", 'if [ "$1" = "--sync" ]; then echo; fi\n'),
+    ],
+)
+def test_a_script_is_tried_with_the_switches_that_it_asks_for(path: str, script: str) -> None:
+    plan = planned(**{path.replace(".", "_dot_"): script})
+
+    assert any("--sync" in one.split() for one in whats(plan))
+
+
+def test_a_switch_that_removes_something_is_set_by_nobody_unasked() -> None:
+    script = "p.add_argument('--delete-all', action='store_true')\n"
+
+    assert ["a.py"] == whats(planned(a_dot_py=script))
+
+
+def test_a_script_of_many_words_is_tried_in_ci_and_later_all_the_same() -> None:
+    script = (
+        "import sys, os, datetime\nsys.stdin.read()\nos.environ.get('CI'), datetime.date.today()\n"
+        + "".join(f"if sys.argv[1] == 'word{number}': pass\n" for number in range(4))
+    )
+
+    tried = whats(planned(a_dot_py=script))
+
+    assert {"a.py in CI", "a.py 45 days later", "a.py 400 days later"} <= set(tried)
 
 
 def test_what_the_text_warns_against_is_not_tried_and_said() -> None:
@@ -167,6 +225,28 @@ def test_more_than_the_limit_is_listed_as_left_out() -> None:
     plan = planned("".join(f"```bash\nmake t{number}\n```\n\n" for number in range(40)))
 
     assert (24, 16) == (len(plan.tries), len(plan.left_out))
+
+
+@pytest.mark.parametrize(
+    ("text", "has_a_value"),
+    [
+        ("os.environ['ACME_HOST']", False),
+        ("os.environ.get('ACME_HOST', '')", False),
+        ("os.environ.get('ACME_HOST', None)", False),
+        ("os.environ.get('ACME_HOST') or sys.exit('set it')", False),
+        ("process.env.ACME_HOST || process.exit(1)", False),
+        ("process.env.ACME_HOST ?? ''", False),
+        ("host=${ACME_HOST:-}", False),
+        ("os.environ.get('ACME_HOST', 'acme.example')", True),
+        ("os.environ.get('ACME_HOST') or 'acme.example'", True),
+        ("process.env.ACME_HOST || 'acme.example'", True),
+        ("host=${ACME_HOST:-acme.example}", True),
+    ],
+)
+def test_a_variable_is_asked_for_where_nothing_stands_in_for_it(
+    text: str, has_a_value: bool
+) -> None:
+    assert (() if has_a_value else ("ACME_HOST",)) == asked_variables({"x": text.encode()})
 
 
 def test_variables_that_a_skill_reads_are_named_and_the_shells_own_are_not() -> None:
