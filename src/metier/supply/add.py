@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 __all__ = ["AddOptions", "add"]
 
+_UNREAD = frozenset({"SK062", "SK063", "SK064"})
+"""Codes of entries that should name a skill that is needed, and cannot be read."""
 MAX_CURRENT_NAMED = 5
 """Skills with nothing to do that are named; the others are counted."""
 
@@ -98,7 +100,7 @@ def add(
         so_far = Outcome(
             _shown_plan(asking, steps, brought, needed.edges),
             refused=refused,
-            notes=(*current, *_notes_on(needed.edges)),
+            notes=(*current, *_notes_on(needed.edges), *_notes_on_unread(offers)),
             dependencies=needed.edges,
         )
         if refused and not steps:
@@ -240,6 +242,19 @@ def _notes_on(edges: Sequence[DependencyEdge]) -> tuple[str, ...]:
         if edge.state == "missing"
     ]
     return tuple(notes)
+
+
+def _notes_on_unread(offers: Sequence[InstallOffer]) -> Texts:
+    """Say which skills name others in a way that can't be read: nothing comes along for that."""
+    found = []
+    for offer in offers:
+        entry = offer.weighed.entry
+        faults = [one for one in entry.diagnostics if one.code in _UNREAD] if entry else []
+        if faults:
+            more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
+            text = f"{faults[0].message.removesuffix('.')} ({faults[0].code}{more})"
+            found.append(f"'{printable(offer.weighed.name)}': {text}")
+    return tuple(found)
 
 
 def _show_diffs(

@@ -168,6 +168,18 @@ def test_what_is_missing_is_said_and_keeps_nothing_out(shop: Shop) -> None:
     assert "'a' needs 'nowhere', which was not found" in outcome.notes[0]
 
 
+def test_a_name_that_only_looks_like_another_is_told_and_brings_nothing(shop: Shop) -> None:
+    shop.offer("a", fields='depends-on: ["рdf", "ｐｄｆ"]\n')  # noqa: RUF001 - not these letters
+    shop.offer("pdf")
+
+    with shop.open() as m:
+        outcome = m.add("../shelf", skills=["a"], consent=yes)
+
+    assert (["a"], []) == names(outcome)
+    told = r"'a': 'depends-on': '\u0440df' is no name of a skill (SK062, and 1 more)"
+    assert (told,) == outcome.notes
+
+
 def test_what_is_installed_is_not_fetched_again_and_asking_for_it_makes_it_one_s_own(
     shop: Shop,
 ) -> None:
