@@ -22,6 +22,7 @@ from fakes.hands import FAULTS, Fault, FaultyHands, in_a_child
 import metier
 from metier.discover.io.second_process import start_apart
 from metier.errors import MetierError
+from metier.store import layout
 from metier.store.io.atomic_change import state_of
 from metier.store.io.disk_calls import OsDiskCalls
 from metier.supply import places
@@ -394,6 +395,13 @@ def _before_sync(world: World) -> None:
     (world.project / ".claude" / "skills" / "beta").unlink()
 
 
+def _before_fetching(world: World) -> None:
+    """Have the bytes of one skill gone from the store, while the verdict on them is known."""
+    _before_sync(world)
+    pins = {pin.name: pin for pin in read_lock((world.project / "metier.lock").read_bytes()).pins}
+    (world.data / "store" / layout.tree_path(pins["beta"].digest)).unlink()
+
+
 def _before_adopting(world: World) -> None:
     world.edit()
     world.write("project/.agents/skills/gamma/SKILL.md", document("gamma"))
@@ -452,6 +460,7 @@ OPERATIONS = (
         lambda _world, library: library.remove(["alpha", "beta"], force=True, orphans=True),
     ),
     Operation("sync", _before_sync, lambda _world, library: library.sync()),
+    Operation("fetch", _before_fetching, lambda _world, library: library.sync()),
     Operation(
         "adopt", _before_adopting, lambda world, library: library.adopt(world.working("gamma"))
     ),

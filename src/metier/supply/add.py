@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 __all__ = ["AddOptions", "add"]
 
+_UNREAD = frozenset({"SK062", "SK063", "SK064"})
+"""Codes of entries that should name a skill that is needed, and cannot be read."""
 MAX_CURRENT_NAMED = 5
 """Skills with nothing to do that are named; the others are counted."""
 
@@ -98,7 +100,7 @@ def add(
         so_far = Outcome(
             _shown_plan(asking, steps, brought, needed.edges),
             refused=refused,
-            notes=(*current, *_notes_on(needed.edges)),
+            notes=(*current, *_notes_on(needed.edges), *_notes_on_unread(offers)),
             dependencies=needed.edges,
         )
         if refused and not steps:
@@ -150,7 +152,7 @@ def _gather_needed(asking: AddContext, offers: Sequence[InstallOffer]) -> Gather
             edges=tuple(
                 DependencyEdge(one.weighed.name, need.name, "left out", need.range, need.source)
                 for one in needing
-                for need in read_needs_of(one.laid.folder).requires.skills
+                for need in read_needs_of(one.laid.folder, one.laid.beside).requires.skills
             )[: dependencies.MAX_EDGES]
         )
     if not needing:
@@ -170,7 +172,9 @@ def _gather_needed(asking: AddContext, offers: Sequence[InstallOffer]) -> Gather
 
 def _may_need(offer: InstallOffer) -> bool:
     entry = offer.weighed.entry
-    named = entry is None or (entry.needs is not None and bool(entry.needs.skills))
+    needs = entry.needs if entry is not None else None
+    # What looks like a package may be a skill of the same source.
+    named = entry is None or (needs is not None and bool(needs.skills or needs.packages))
     return named or any(file.path == APM_FILE for file in offer.laid.files)
 
 
@@ -238,6 +242,19 @@ def _notes_on(edges: Sequence[DependencyEdge]) -> tuple[str, ...]:
         if edge.state == "missing"
     ]
     return tuple(notes)
+
+
+def _notes_on_unread(offers: Sequence[InstallOffer]) -> Texts:
+    """Say which skills name others in a way that can't be read: nothing comes along for that."""
+    found = []
+    for offer in offers:
+        entry = offer.weighed.entry
+        faults = [one for one in entry.diagnostics if one.code in _UNREAD] if entry else []
+        if faults:
+            more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
+            text = f"{faults[0].message.removesuffix('.')} ({faults[0].code}{more})"
+            found.append(f"'{printable(offer.weighed.name)}': {text}")
+    return tuple(found)
 
 
 def _show_diffs(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from metier.discover.io import disk
 from metier.discover.io.second_process import in_main_thread
@@ -24,10 +24,10 @@ from metier.trust.model import level_of_source, rank
 from metier.trust.source_rules import judge_source
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from metier.context import Context
-    from metier.model import Digest
+    from metier.model import Digest, Texts
     from metier.ports import Fetcher, Tree
     from metier.standard.digest import TreeFile
     from metier.store.io.tree_store import Store
@@ -69,11 +69,26 @@ class FetchedSkill(NamedTuple):
     folder: str
     files: tuple[TreeFile, ...]
     digest: Digest
+    loose: Texts = ()
+    """Where each of its files lies, if it was not laid out as a folder."""
+    offered: Sequence[SourceSkill] = ()
+    """All skills of its source, as far as that was looked at."""
+
+    @property
+    def beside(self) -> set[str]:
+        """The names of the other skills in its source."""
+        return {one.name for one in self.offered} - {self.picked.name}
 
     @property
     def size(self) -> int:
         """All its bytes."""
         return sum(file.size for file in self.files)
+
+    @property
+    def document(self) -> str:
+        """Where its SKILL.md lies, if its files lie loose."""
+        paths = [file.path for file in self.files]
+        return self.loose[paths.index("SKILL.md")] if self.loose else ""
 
 
 def request_for(context: Context, said: str, ref: str = "") -> Request:
@@ -326,15 +341,26 @@ def open_quarantine(context: Context) -> Iterator[Quarantine]:
 
 
 def lay_out(
-    context: Context, on: Quarantine, source: OpenedSource, picked: SourceSkill
+    context: Context,
+    on: Quarantine,
+    source: OpenedSource,
+    picked: SourceSkill,
+    *,
+    loose: bool = False,
 ) -> FetchedSkill | Refusal:
     """Write a skill into quarantine, hashing it on the way; what is wrong with it is a refusal of
-    this one alone.
+    this one alone. Where nobody looks at its folder, its files may lie `loose`.
     """
     limits = context.settings.supply
+    folder = ""
+    places: Texts = ()
     try:
         items = check_items(picked.items, limits)
-        folder, files = on.lay(source.tree, items, picked.path, limits, context.progress)
+        told = (source.tree, items, picked.path, limits, context.progress)
+        if loose:
+            places, files = on.lay_loose(*told)
+        else:
+            folder, files = on.lay(*told)
     except (SourceError, StoreError):
         # the source broke off, or this machine cannot write: there is no point in going on with the
         # next
@@ -347,7 +373,16 @@ def lay_out(
         from metier.trust.sign import keep_verified  # few sources carry signatures
 
         keep_verified(context, picked.name, digest, envelopes)
-    return FetchedSkill(picked, source.origin, source.told, folder, files, digest)
+    return FetchedSkill(
+        picked=picked,
+        origin=source.origin,
+        told=source.told,
+        folder=folder,
+        files=files,
+        digest=digest,
+        loose=places,
+        offered=source.pickings.skills,
+    )
 
 
 def check_unmoved(context: Context, origins: Iterable[Origin]) -> None:
@@ -368,7 +403,10 @@ def check_unmoved(context: Context, origins: Iterable[Origin]) -> None:
 def keep_fetched(store: Store, laid: FetchedSkill) -> None:
     """Take a skill from quarantine into the store, and note where it is from."""
     origin = laid.told
-    store.take(laid.folder, laid.files)
+    if laid.loose:
+        store.take_loose(laid.loose, laid.files)
+    else:
+        store.take(laid.folder, laid.files)
     store.note(laid.digest, origin.source, origin.ref, origin.commit)
 
 
@@ -456,14 +494,22 @@ def found_in(source: OpenedSource, pin: Pin) -> SourceSkill | None:
     return named[0] if len(named) == 1 else None
 
 
+Judged: TypeAlias = "Callable[[Pin], bool]"
+"""Tells of a pin whether the verdict on what its source gave is known already."""
+
+
 def restore(
-    context: Context, place: InstallPlace, desk: Quarantine, pin: Pin
+    context: Context,
+    place: InstallPlace,
+    desk: Quarantine,
+    pin: Pin,
+    judged: Judged = lambda _pin: False,
 ) -> FetchedSkill | Refusal:
     """Fetch the very tree that a pin's base names, into quarantine; other bytes are not what was
     locked.
     """
     with open_source(context, request_of_pin(place, pin, fixed=True)) as source:
-        laid = _laid_as_locked(context, desk, source, pin)
+        laid = _laid_as_locked(context, desk, source, pin, judged)
     if laid is None:
         where = pin.path or "its top"
         return Refusal(pin.name, (f"not-found: {pin.source} no longer has it at {where}",))
@@ -471,10 +517,10 @@ def restore(
 
 
 def restore_all(
-    context: Context, place: InstallPlace, desk: Quarantine, pins: Iterable[Pin]
+    context: Context, place: InstallPlace, desk: Quarantine, pins: Iterable[Pin], judged: Judged
 ) -> Iterator[tuple[Pin, FetchedSkill | Refusal]]:
     """Fetch what many pins name, each source opened once; what goes wrong with one source or one
-    skill is a refusal, and the others go on.
+    skill is a refusal, and the others go on. What is `judged` need not be laid out as a folder.
     """
     sound = []
     for pin in pins:
@@ -485,14 +531,14 @@ def restore_all(
             yield pin, Refusal.of(pin.name, error)
     for request, group in requests_of(place, sound, fixed=True):
         if len(group) == 1:  # a large source need not be read whole for that
-            yield group[0], _restored(context, place, desk, group[0])
+            yield group[0], _restored(context, place, desk, group[0], judged)
             continue
         left = list(group)
         astray = []
         try:
             with open_source(context, request) as source:
                 while left:
-                    laid = _laid_or_refused(context, desk, source, left[0])
+                    laid = _laid_or_refused(context, desk, source, left[0], judged)
                     pin = left.pop(0)
                     if laid is None:
                         astray.append(pin)
@@ -504,35 +550,37 @@ def restore_all(
             else:
                 yield from ((pin, Refusal.of(pin.name, error)) for pin in left)
         for pin in astray:  # it may lie where a look at the whole source finds no skill
-            yield pin, _restored(context, place, desk, pin)
+            yield pin, _restored(context, place, desk, pin, judged)
 
 
 def _restored(
-    context: Context, place: InstallPlace, desk: Quarantine, pin: Pin
+    context: Context, place: InstallPlace, desk: Quarantine, pin: Pin, judged: Judged
 ) -> FetchedSkill | Refusal:
     try:
-        return restore(context, place, desk, pin)
+        return restore(context, place, desk, pin, judged)
     except MetierError as error:
         return Refusal.of(pin.name, error)
 
 
 def _laid_or_refused(
-    context: Context, desk: Quarantine, source: OpenedSource, pin: Pin
+    context: Context, desk: Quarantine, source: OpenedSource, pin: Pin, judged: Judged
 ) -> FetchedSkill | Refusal | None:
     try:
-        return _laid_as_locked(context, desk, source, pin)
+        return _laid_as_locked(context, desk, source, pin, judged)
     except IntegrityError as error:
         return Refusal.of(pin.name, error)
 
 
 def _laid_as_locked(
-    context: Context, desk: Quarantine, source: OpenedSource, pin: Pin
+    context: Context, desk: Quarantine, source: OpenedSource, pin: Pin, judged: Judged
 ) -> FetchedSkill | Refusal | None:
     """Lay the skill of a pin in quarantine; nothing where the source does not have it."""
     picked = found_in(source, pin)
     if picked is None:
         return None
-    laid = lay_out(context, desk, source, picked)
+    document = f"{picked.path}/SKILL.md".removeprefix("/")
+    loose = any(item.path == document for item in picked.items) and judged(pin)
+    laid = lay_out(context, desk, source, picked, loose=loose)
     if not isinstance(laid, Refusal) and laid.digest not in {pin.base, pin.digest}:
         raise IntegrityError(
             f"{pin.source} gives other bytes for '{pin.name}' than the lock has: {laid.digest}",

@@ -154,24 +154,31 @@ class SkillJudge:
         `digest` that its files had as they were written, the verdict that is kept of that will do.
         """
         entry = read_entry(folder, name)
-        faults = [f"{one.code}: {one.message}" for one in entry.diagnostics if one.code in FATAL]
-        if faults:
-            return Refusal(name, tuple(faults))
+        refusal = _unreadable(entry, name)
+        if refusal is not None:
+            return refusal
         # waivers and baselines go by the tree itself
         known = self.judge.known_by(digest, name) if digest and self.terms.policy is None else None
         judged = known or self.judge.tree(ScanTarget(folder, name, folder))
         return self._decided(judged, entry, name, origin, scope, place)
 
+    def knows(self, digest: str, name: str) -> bool:
+        """Tell whether a verdict on bytes is kept, and will do without the bytes."""
+        # waivers and baselines need the tree itself
+        return self.terms.policy is None and self.judge.known_by(digest, name) is not None
+
     def recalled(
-        self, digest: str, name: str, origin: Origin, scope: Scope, place: str
-    ) -> JudgedSkill | None:
+        self, digest: str, name: str, origin: Origin, scope: Scope, place: str, document: str = ""
+    ) -> JudgedSkill | Refusal | None:
         """Decide about bytes by the verdict that is kept of them; nothing when there is none under
-        these rules.
+        these rules. A skill that was not decided about here before has its `document` read as well.
         """
         judged = self.judge.known_by(digest, name)
         if judged is None or self.terms.policy is not None:
-            return None  # waivers and baselines need the tree itself
-        return self._decided(judged, None, name, origin, scope, place)
+            return None
+        entry = _entry_of_file(document, name) if document else None
+        refusal = _unreadable(entry, name) if entry is not None else None
+        return refusal or self._decided(judged, entry, name, origin, scope, place)
 
     def spoken(self, name: str, digest: str, place: str) -> Approval | None:
         """Give a person's approval of these very bytes, where there is one."""
@@ -251,6 +258,23 @@ def read_entry(folder: str, name: str) -> Entry:
         None,
         disk.read_head,
     )
+
+
+def _entry_of_file(document: str, name: str) -> Entry:
+    """Read what a SKILL.md says that lies by itself."""
+    return skill_entry(
+        disk.read_head(document),
+        SkillPlace("", "SKILL.md", "", "", ""),
+        name,
+        None,
+        lambda _path, most: disk.read_head(document, most),
+    )
+
+
+def _unreadable(entry: Entry, name: str) -> Refusal | None:
+    """Refuse a skill that nobody could use."""
+    faults = [f"{one.code}: {one.message}" for one in entry.diagnostics if one.code in FATAL]
+    return Refusal(name, tuple(faults)) if faults else None
 
 
 # --- letting skills in

@@ -210,11 +210,12 @@ class _Restoring:
         """Take what is on this machine, then what sources have."""
         away = [one.pin for one in self.found if not self._is_settled_here(one)]
         context = self.session.context
-        laid = list(fetch.restore_all(context, self.session.place, self.session.desk, away))
+        desk = self.session.desk
+        laid = list(fetch.restore_all(context, self.session.place, desk, away, self._is_judged))
         trees = [
             TreeToJudge(one.folder, pin.name, one.digest)
             for pin, one in laid
-            if not isinstance(one, Refusal)
+            if not isinstance(one, Refusal) and not one.loose
         ]
         self.session.scales.foresee(trees)
         wanted = []
@@ -232,6 +233,12 @@ class _Restoring:
                         self._keep(pin, allowed)
                     except MetierError as error:
                         self._tell(pin, Refusal.of(pin.name, error))
+
+    def _is_judged(self, pin: Pin) -> bool:
+        """Tell whether nobody needs to look at what the source gives again: the verdict on these
+        very bytes is known.
+        """
+        return pin.base == pin.digest and self.session.scales.knows(pin.digest, pin.name)
 
     def _is_settled_here(self, found: PinStatus) -> bool:
         """Settle a skill with what is on this machine; tell whether its source need not be
@@ -293,10 +300,15 @@ class _Restoring:
                     f"get the source's version: metier remove {pin.name}, then add it again"
                 )
             return Refusal(pin.name, (why,))
-        scope = self.session.place.scope
-        weighed = self.session.scales.weigh(
-            laid.folder, pin.name, laid.told, scope, found.working, laid.digest
+        scales = self.session.scales
+        about = (pin.name, laid.told, self.session.place.scope, found.working)
+        weighed = (
+            scales.recalled(laid.digest, *about, laid.document)
+            if laid.loose
+            else scales.weigh(laid.folder, *about, laid.digest)
         )
+        if weighed is None:
+            raise say_again(f"the verdict on {pin.name} was cleared in the meantime")
         return _reason_not_to_restore(self.session, found, weighed) or _check_files(pin, laid.files)
 
     def _tell(self, pin: Pin, refusal: Refusal | None) -> None:

@@ -11,13 +11,14 @@ from fakes.mcp_server import Answers, ToyServer
 from fakes.repositories import Repository
 from fakes.shop import Shop, document, tree, yes
 
-from metier.supply.io.git import GitFetcher
+from metier.store.io.disk_calls import OsDiskCalls
+from metier.supply.io.git import GitFetcher, GitTree
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from metier.supply.io.git import GitTree
-    from metier.supply.model import Request
+    from metier.supply.model import Contents, Item, Request
 
 NAMES = ("pdf", "ocr", "xml", "csv")
 
@@ -187,3 +188,98 @@ def test_edits_that_are_damaged_are_told_apart_from_edits_that_never_came_here(
     assert {"pdf", "xml", "csv"} == set(os.listdir(shop.project / ".agents/skills"))
     assert "the copy with its edits is damaged in the store" in found.drift[0]
     assert "metier remove ocr" in found.drift[0]
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Note every folder that is made."""
+    real = OsDiskCalls.make
+    found: list[str] = []
+
+    def noted(self: OsDiskCalls, folder: str, mode: int = 0o700) -> None:
+        found.append(folder)
+        real(self, folder, mode)
+
+    monkeypatch.setattr(OsDiskCalls, "make", noted)
+    return found
+
+
+def rigged(shop: Shop, files: dict[str, str]) -> dict[str, object]:
+    """Install a skill, and take it and the store away; give what was there."""
+    repository = Repository(shop.base / "upstream")
+    repository.commit({f"skills/pdf/{path}": text for path, text in files.items()})
+    with shop.open() as m:
+        m.add(f"git+{repository.address}#main", all=True)
+    whole = tree(shop.project)
+    shutil.rmtree(shop.project / ".agents")
+    shutil.rmtree(shop.data / "store")
+    return whole
+
+
+FILES = {
+    "SKILL.md": document("pdf"),
+    "scripts/run.sh": "echo done\n",
+    "references/a/b.md": "Text.\n",
+}
+
+
+def test_what_was_judged_before_is_fetched_without_making_its_folders_twice(
+    shop: Shop, made: list[str]
+) -> None:
+    whole = rigged(shop, FILES)
+    made.clear()
+
+    with shop.open() as m:
+        found = m.sync(frozen=True)
+
+    assert (True, whole) == (found.ok, tree(shop.project))
+    assert 1 == len([one for one in made if "/staging/" in one])  # the desk's own
+    assert [".lock"] == os.listdir(shop.data / "staging")
+
+
+def test_what_nobody_has_judged_yet_is_scanned_as_it_will_lie(shop: Shop, made: list[str]) -> None:
+    whole = rigged(shop, FILES)
+    shutil.rmtree(shop.data)  # as on another machine
+    made.clear()
+
+    with shop.open() as m:
+        found = m.sync(frozen=True)
+
+    assert (True, whole) == (found.ok, tree(shop.project))
+    assert "scripts" in {path.rpartition("/")[2] for path in made if "/staging/" in path}
+
+
+def test_a_known_verdict_lets_in_no_other_bytes(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rigged(shop, FILES)
+    real = GitTree.contents
+
+    def swapped(self: GitTree, items: Sequence[Item]) -> Contents:
+        for item, chunks in real(self, items):
+            yield item, (chunk.swapcase() for chunk in chunks)
+
+    monkeypatch.setattr(GitTree, "contents", swapped)
+    with shop.open() as m:
+        found = m.sync(frozen=True)
+
+    assert not found.ok
+    assert found.drift[0].startswith("pdf: not restored: digest: ")
+    assert [] == list((shop.data / "store").glob("blobs/*/*"))
+    assert not (shop.project / ".agents").exists()
+
+
+def test_what_was_blocked_since_is_not_fetched_again(shop: Shop) -> None:
+    rigged(shop, FILES)
+    with shop.open() as m:
+        m.sync()
+        m.trust("pdf", "block")
+    shutil.rmtree(shop.project / ".agents")
+    shutil.rmtree(shop.data / "store")
+
+    with shop.open() as m:
+        found = m.sync(frozen=True)
+
+    assert not found.ok
+    assert found.drift[0].startswith("pdf: not restored: ")
+    assert not (shop.project / ".agents").exists()

@@ -117,7 +117,18 @@ class Store:
                             f"{above!r} is not what was written to {folder}", code="digest"
                         )
                     sound.add(above)
-                self._take(folder, file)
+                self._take(f"{folder}/{file.path}", file)
+            self.blobs.put(layout.tree_path(digest), layout.write_manifest(files))
+        return digest
+
+    def take_loose(self, places: Sequence[str], files: Sequence[TreeFile]) -> Digest:
+        """Move files that were hashed while each was written to a place of its own into the
+        store.
+        """
+        digest = layout.check_tree(files)
+        with self._writing("cannot take files into the store"):
+            for place, file in zip(places, files, strict=True):
+                self._take(place, file)
             self.blobs.put(layout.tree_path(digest), layout.write_manifest(files))
         return digest
 
@@ -223,8 +234,7 @@ class Store:
 
     # --- taking in
 
-    def _take(self, folder: str, file: TreeFile) -> None:
-        source = f"{folder}/{file.path}"
+    def _take(self, source: str, file: TreeFile) -> None:
         status = os.lstat(source)
         if file.mode == "link" and stat.S_ISLNK(status.st_mode):
             aim = os.fsencode(os.readlink(source))
@@ -237,7 +247,7 @@ class Store:
             return
         if not stat.S_ISREG(status.st_mode) or status.st_size != file.size:
             raise IntegrityError(
-                f"{file.path!r} is not what was written to {folder}", code="digest"
+                f"{file.path!r} is not what was written to {source}", code="digest"
             )
         if stat.S_IMODE(status.st_mode) != BLOB_MODE:
             os.chmod(source, BLOB_MODE)

@@ -391,13 +391,14 @@ class HttpClient:
 
     def _connected(self, url: Url, proxy: Proxy | None) -> socket.socket:
         last: Exception | None = None
-        port = url.port
+        asked = url  # whose fault it is when nobody answers
         if proxy is None:
             addresses = self._addresses(url)
         else:  # whom the user's own environment names may well be inside
             check_unresolved(url.host, url.place, self._private)
-            addresses = self._looked_up(Url("http", proxy.host, proxy.port, "/"))
-            port = proxy.port
+            asked = Url("http", proxy.host, proxy.port, "/")
+            addresses = self._looked_up(asked)
+        port = asked.port
         for at, address in enumerate(addresses):
             try:
                 # One that swallows everything must not use up the time of the others.
@@ -405,6 +406,7 @@ class HttpClient:
             except OSError as error:
                 last = error
                 continue
+            asked = url
             try:
                 if proxy is not None and url.scheme == "https":
                     _tunnel(plain, url, proxy, self._left)
@@ -420,7 +422,7 @@ class HttpClient:
             except BaseException:
                 plain.close()
                 raise
-        raise _broken(url, last or OSError("no answer"))
+        raise _broken(asked, last or OSError("no answer"))
 
     def _body(
         self, url: Url, response: http.client.HTTPResponse, headers: Mapping[str, str], most: int

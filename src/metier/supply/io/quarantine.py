@@ -85,48 +85,58 @@ class Quarantine:
         """Write entries of a source into a fresh folder, their paths taken from below `strip`; give
         it with what was written.
         """
-        wanted = _relative(items, strip, limits)
-        total = 0
-        for item in wanted.values():
-            total += item.size
-            if item.mode in {"link", "other"}:
-                raise RefusedError(
-                    f"'{printable(item.path)}' is "
-                    + ("a link" if item.mode == "link" else "neither a file nor a folder"),
-                    hint="a skill that is installed holds plain files only",
-                    code="unsafe-link" if item.mode == "link" else "unsafe-entry",
-                )
-            if item.size > limits.file_bytes:
-                raise _too_large(
-                    f"'{printable(item.path)}'", item.size, "file_bytes", limits.file_bytes
-                )
-        if total > limits.unpacked_bytes:
-            raise _too_large("the skill", total, "unpacked_bytes", limits.unpacked_bytes)
+        wanted = _checked(items, strip, limits)
         folder = self.fresh()
+        made = {""}
+
+        def place(path: str) -> str:
+            self.make_folders(folder, path.rpartition("/")[0], made)
+            return f"{folder}/{path}"
+
         try:
             self.hands.make(folder, 0o700)
-            return folder, tuple(self._written(tree, items, wanted, folder, progress))
+            return folder, tuple(self._written(tree, items, wanted, place, progress))
         except OSError as error:
             raise unusable_error(folder, error) from error
+
+    def lay_loose(
+        self,
+        tree: Tree,
+        items: Sequence[Item],
+        strip: str,
+        limits: SupplySettings,
+        progress: Progress = lambda _what, _count, _total: None,
+    ) -> tuple[tuple[str, ...], tuple[TreeFile, ...]]:
+        """Write entries of a source beside each other, each to a fresh path; give these with what
+        was written. On a disk, making folders and removing them again is most of the work.
+        """
+        wanted = _checked(items, strip, limits)
+        places = list[str]()
+
+        def place(_path: str) -> str:
+            places.append(self.fresh())
+            return places[-1]
+
+        try:
+            files = tuple(self._written(tree, items, wanted, place, progress))
+        except OSError as error:
+            raise unusable_error(self.folder, error) from error
+        return tuple(places), files
 
     def _written(
         self,
         tree: Tree,
         items: Sequence[Item],
         wanted: dict[Item, Item],
-        folder: str,
+        place: Callable[[str], str],
         progress: Progress,
     ) -> Iterator[TreeFile]:
-        made = {""}
         for count, (item, chunks) in enumerate(
             tree.contents([item for item in items if item in wanted]), 1
         ):
             target = wanted[item]
-            self.make_folders(folder, target.path.rpartition("/")[0], made)
             counted = _CheckedBytes(chunks, target)
-            self.hands.write(
-                f"{folder}/{target.path}", counted, 0o700 if target.mode == "exec" else 0o600
-            )
+            self.hands.write(place(target.path), counted, 0o700 if target.mode == "exec" else 0o600)
             if count % PROGRESS_EVERY_FILES == 0:
                 progress("files", count, len(wanted))
             yield counted.file()
@@ -177,6 +187,28 @@ class _CheckedBytes:
     def file(self) -> TreeFile:
         """Give what was written."""
         return TreeFile(self.item.path, self.size, self.hash.digest(), self.item.mode == "exec")
+
+
+def _checked(items: Sequence[Item], strip: str, limits: SupplySettings) -> dict[Item, Item]:
+    """Give each file as it is to be written; refuse what is no plain file, or too large."""
+    wanted = _relative(items, strip, limits)
+    total = 0
+    for item in wanted.values():
+        total += item.size
+        if item.mode in {"link", "other"}:
+            raise RefusedError(
+                f"'{printable(item.path)}' is "
+                + ("a link" if item.mode == "link" else "neither a file nor a folder"),
+                hint="a skill that is installed holds plain files only",
+                code="unsafe-link" if item.mode == "link" else "unsafe-entry",
+            )
+        if item.size > limits.file_bytes:
+            raise _too_large(
+                f"'{printable(item.path)}'", item.size, "file_bytes", limits.file_bytes
+            )
+    if total > limits.unpacked_bytes:
+        raise _too_large("the skill", total, "unpacked_bytes", limits.unpacked_bytes)
+    return wanted
 
 
 def _relative(items: Sequence[Item], strip: str, limits: SupplySettings) -> dict[Item, Item]:

@@ -146,6 +146,8 @@ def skill_root(uri: object) -> str:
     text = _checked_uri(uri)
     if not text.endswith(f"/{MAIN_FILE}"):
         raise broken_reply(f"'{printable(text)}' is not the URI of a {MAIN_FILE}")
+    if any(_decoded(step) in {".", ".."} for step in text.split("/")):
+        raise _ambiguous(text)
     return text.removesuffix(f"/{MAIN_FILE}")
 
 
@@ -163,12 +165,16 @@ def path_below(root: str, uri: object) -> str:
     steps = [_decoded(step) for step in text[len(root) + 1 :].split("/")]
     wrong = next((step for step in steps if step in {"", ".", ".."} or "/" in step), None)
     if wrong is not None:
-        raise RefusedError(
-            f"the URI '{printable(text)}' could mean another place",
-            hint="nothing was kept of this skill",
-            code="unsafe-path",
-        )
+        raise _ambiguous(text)
     return safe_path("/".join(steps))
+
+
+def _ambiguous(uri: str) -> RefusedError:
+    return RefusedError(
+        f"the URI '{printable(uri)}' could mean another place",
+        hint="nothing was kept of this skill",
+        code="unsafe-path",
+    )
 
 
 def _checked_uri(uri: object) -> str:

@@ -103,6 +103,18 @@ def test_what_does_not_work_is_told_without_the_password(host: str, known: str, 
     assert "private-address" != code or not proxy.heads
 
 
+def test_a_proxy_that_is_not_there_is_named_and_not_the_site() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    env = {"HTTPS_PROXY": f"http://ada:hush@127.0.0.1:{port}"}
+
+    with pytest.raises(MetierError) as caught:
+        client(Unwrapped(), "example.com", env).get("https://example.com/a")
+
+    assert "unreachable" == caught.value.code
+    assert caught.value.message.startswith(f"127.0.0.1:{port} cannot be reached: ")
+
+
 def test_a_redirection_to_a_private_address_is_refused_behind_a_proxy_too() -> None:
     moved = Says(b"", 302, {"Location": "https://192.168.0.1/b", "Content-Length": "0"})
     with Site({"/a": moved}) as site, LoopbackProxy({"example.com:443": site.place}) as proxy:

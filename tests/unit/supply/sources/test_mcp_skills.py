@@ -11,7 +11,13 @@ from hypothesis import given, strategies as st
 
 from metier.errors import IntegrityError, MetierError, RefusedError, SourceError
 from metier.supply.sources import mcp_skills
-from metier.supply.sources.mcp_skills import RemoteFile, RemoteSkill, arranged, path_below
+from metier.supply.sources.mcp_skills import (
+    RemoteFile,
+    RemoteSkill,
+    arranged,
+    listed_skill,
+    path_below,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,6 +84,21 @@ def test_a_uri_that_could_mean_another_place_is_refused(uri: str) -> None:
         path_below(ROOT, uri)
 
     assert refused.value.code in {"unsafe-path", "too-deep"}
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "skill://acme/../../etc/SKILL.md",
+        "skill://acme/./pdf/SKILL.md",
+        "skill://a/%2e%2E/b/SKILL.md",
+    ],
+)
+def test_a_skill_s_own_uri_does_not_climb_either(uri: str) -> None:
+    with pytest.raises(RefusedError) as refused:
+        listed_skill({"uri": uri})
+
+    assert refused.value.code == "unsafe-path"
 
 
 NONSENSE: list[Callable[[dict[str, Any]], object]] = [
