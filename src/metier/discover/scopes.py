@@ -365,7 +365,9 @@ def _searched_folders(place: Surroundings, reach: Reach) -> list[str]:
         return [place.project_root] if place.in_project or reach == "base" else []
     upwards = project_root_candidates(place.cwd)
     root = project_root_candidates(place.project_root)[0]
-    if reach == "everywhere" or (reach == "upwards" and not place.in_project):
+    if reach == "homewards" and not place.in_project and place.home in upwards:
+        return list(upwards[: upwards.index(place.home)])
+    if reach == "everywhere" or (reach in {"upwards", "homewards"} and not place.in_project):
         return list(upwards)
     if root not in upwards:
         return [place.cwd]
