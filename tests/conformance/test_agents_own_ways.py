@@ -385,3 +385,45 @@ def test_what_stands_beside_a_name_decides_as_the_agents_own_reader_does(
     skill(home / root / "pdf", "pdf", said)
 
     assert loaded == ("pdf" in sees(agent))
+
+
+@pytest.mark.parametrize(
+    ("where", "file", "listed"),
+    [
+        ("", "settings.json", True),
+        ("", "settings.local.json", False),
+        ("sub", "settings.local.json", True),
+        ("sub/deep", "settings.json", False),
+        ("sub/deep", "settings.local.json", False),
+    ],
+)
+def test_claude_codes_local_settings_count_at_the_root_and_in_the_working_folder(
+    home: Path, work: Path, tmp_path: Path, where: str, file: str, listed: bool
+) -> None:
+    skill(home / ".claude/skills/pdf", "pdf")
+    place = work / "sub/deep"
+    place.mkdir(parents=True)
+    (work / where / ".claude").mkdir()
+    (work / where / ".claude" / file).write_text(json.dumps({"skillOverrides": {"pdf": "off"}}))
+    env = {"HOME": str(home), "PATH": os.environ["PATH"], "METIER_HOME": str(tmp_path / "other")}
+
+    with metier.open(cwd=str(place), env=env, agent="claude-code") as library:
+        names = {card.name for card in library.skills()}
+
+    assert listed == ("pdf" in names)
+
+
+def test_a_folder_that_opencodes_settings_write_short_lies_in_the_working_folder(
+    home: Path, work: Path, tmp_path: Path
+) -> None:
+    skill(work / "extra/at-root", "at-root")
+    skill(work / "sub/extra/at-sub", "at-sub")
+    settings = home / ".config/opencode/opencode.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps({"skills": {"paths": ["./extra"]}}))
+    env = {"HOME": str(home), "PATH": os.environ["PATH"], "METIER_HOME": str(tmp_path / "other")}
+
+    with metier.open(cwd=str(work / "sub"), env=env, agent="opencode") as library:
+        names = {card.name for card in library.skills(all=True)}
+
+    assert {"at-sub"} == names

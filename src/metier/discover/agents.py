@@ -43,8 +43,8 @@ class ConfigFile(NamedTuple):
     """`toml`, `json` (comments let pass) or `yaml`."""
     keys: tuple[tuple[str, str], ...]
     """What is said, as `agent_config` calls it, and the dotted key that says it."""
-    here_only: bool = False
-    """Whether a project's file counts in the working folder alone."""
+    reach: Reach | None = None
+    """In which folders a project's file counts; `None`: in those of the agent's skills."""
 
 
 class ListingBudget(NamedTuple):
@@ -441,9 +441,10 @@ AGENTS: tuple[Agent, ...] = (
              duplicates="offered", plugins=(f"{_CLAUDE}/plugins/cache",), markets=(f"{_CLAUDE}/plugins/marketplaces",),
              limits=Limits(depth=1), plugin_depth=3, loading=_CLAUDE_LOADS, asked="2.1.327",
              budget=ListingBudget(8_000, "SLASH_COMMAND_TOOL_CHAR_BUDGET", 4_250, 1_536, context=800_000, by_use=True),
-             config=tuple(ConfigFile(path, "json", _CLAUDE_KEYS, here_only=True) for path in (
-                 f"{_CLAUDE}/settings.json", ".claude/settings.json", ".claude/settings.local.json",
-                 "/etc/claude-code/managed-settings.json"))),
+             config=(ConfigFile(f"{_CLAUDE}/settings.json", "json", _CLAUDE_KEYS),
+                     ConfigFile(".claude/settings.json", "json", _CLAUDE_KEYS, "folder"),
+                     ConfigFile(".claude/settings.local.json", "json", _CLAUDE_KEYS, "workspace"),
+                     ConfigFile("/etc/claude-code/managed-settings.json", "json", _CLAUDE_KEYS))),
     Agent(
         "codex", "Codex",
         (

@@ -102,7 +102,7 @@ def config_places(agent: Agent, place: Surroundings, file: ConfigFile) -> list[s
     if _is_own(file.path):
         path, _unknown = _expand(file.path, place, place.cwd)
         return [path] if path else []
-    folders = [place.cwd] if file.here_only else _searched_folders(place, agent.reach)
+    folders = _searched_folders(place, file.reach or agent.reach)
     return [f"{folder.rstrip('/')}/{file.path}" for folder in reversed(folders)]
 
 
