@@ -5,12 +5,13 @@
 
 Each agent is installed from npm or PyPI into `bench/.agents`, or where `--cache` says (npm's install
 scripts are not run): the newest version, or with `--recorded` the one that the facts name. It is
-asked without a model and without a network, on three machines that are made for it: one with every
+asked without a model and without a network, on four machines that are made for it: one with every
 oddity that we could think of (`tests/fakes/oddities.py`), asked from a repository's root, from a
-folder inside it and from outside any; one on which the agents are configured; and one that
-somebody else wrote, as untidy as a user's (`tests/fakes/messy_machine.py`). `--record` writes what
-they said, with their versions, to `tests/conformance/agents`, where the tests hold metier to it
-without the agents. The exit code is 1 when an agent and metier agree on less than `--least`.
+folder inside it and from outside any; one on which the agents are configured; one that somebody
+else wrote, as untidy as a user's (`tests/fakes/messy_machine.py`); and one with what those left out
+(`tests/fakes/stranger_machine.py`). `--record` writes what they said, with their versions, to
+`tests/conformance/agents`, where the tests hold metier to it without the agents. The exit code is 1
+when an agent and metier agree on less than `--least`.
 """
 
 from __future__ import annotations

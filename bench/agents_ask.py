@@ -76,9 +76,9 @@ def install(tools: Path, agent: AskedAgent, version: str = "") -> None:
 def _install_from_pypi(tools: Path, package: str, version: str) -> None:
     place = tools / package
     if not (place / "installed").exists():
-        run_agent([_newest_python(), "-m", "venv", str(place)], tools, Path.home(), INSTALL_SECONDS)
+        _run_installer([_newest_python(), "-m", "venv", str(place)], tools)
         pip = [_python(tools, package), "-m", "pip", "install", "-q", package + version]
-        run_agent(pip, tools, Path.home(), INSTALL_SECONDS)
+        _run_installer(pip, tools)
         (place / "installed").touch()
 
 
@@ -97,7 +97,23 @@ def _install_from_npm(tools: Path, packages: list[str], version: str) -> None:
     if not (tools / "npm" / "node_modules" / packages[0]).exists():
         words = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"]
         words += [str(tools / "npm"), *(f"{package}@{version}" for package in packages)]
-        run_agent(words, tools, Path.home(), INSTALL_SECONDS)
+        _run_installer(words, tools)
+
+
+def _run_installer(words: list[str], tools: Path) -> None:
+    """Run what fetches an agent, in the user's own environment: a proxy and its certificates are
+    named there.
+    """
+    ended = subprocess.run(
+        words,
+        cwd=tools,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=INSTALL_SECONDS,
+        check=False,
+    )
+    if ended.returncode:
+        raise NotAskedError(f"{words[0]} failed: {ended.stderr.decode('utf-8', 'replace')[-300:]}")
 
 
 def _python(tools: Path, package: str) -> str:
@@ -286,7 +302,7 @@ def ask_claude(tools: Path, home: Path, cwd: Path) -> Said:
     finally:
         server.shutdown()
         server.server_close()
-    offered = [name for text in _texts(server.asked) for name in _offered(text)]  # type: ignore[attr-defined]
+    offered = [line for text in _texts(server.asked) for line in _offered(text)]  # type: ignore[attr-defined]
     return _with_places(offered, home, cwd)
 
 
@@ -298,34 +314,40 @@ def _texts(asked: list[Any]) -> Iterator[str]:
             yield from (part.get("text", "") for part in parts)
 
 
-def _offered(text: str) -> list[str]:
-    before, found, listed = text.partition("skills are available for use with the Skill tool:")
-    return (
-        re.findall(r"^- ([^:\n]+(?::[^ :\n]+)?)(?::? .*)?$", listed, re.MULTILINE)
-        if found and before is not None
-        else []
-    )
+def _offered(text: str) -> list[tuple[str, str]]:
+    """Give the names that a text offers, each with its description."""
+    _before, _found, listed = text.partition("skills are available for use with the Skill tool:")
+    return re.findall(r"^- ([^:\n]+(?::[^ :\n]+)?)(?::? (.*))?$", listed, re.MULTILINE)
 
 
-def _with_places(names: list[str], home: Path, cwd: Path) -> Said:
-    """Find the folder of each name in the folders that Claude Code reads; its own skills have none."""
+def _with_places(offered: list[tuple[str, str]], home: Path, cwd: Path) -> Said:
+    """Find the folder of each name in the folders that Claude Code reads, of several the one whose
+    text has the description; its own skills have none.
+    """
     roots = [
         home / ".claude" / "skills",
         *(folder / ".claude" / "skills" for folder in (cwd, *cwd.parents)),
     ]
     seen: Counter[str] = Counter()
     found: Said = []
-    for said in names:
+    for said, description in offered:
         name = _folder_of(said, roots)
         plugin, colon, plain = name.rpartition(":")
         places = [str(root / name) for root in roots if (root / name / "SKILL.md").exists()]
         if colon:
             cache = (home / ".claude" / "plugins" / "cache").glob(f"*/{plugin}/*/skills/{plain}")
             places = [str(path) for path in cache]
+        if len(places) > 1:
+            places.sort(key=lambda place: not _describes(Path(place), description))
         if seen[name] < len(places):
             found.append((name, places[seen[name]]))
         seen[name] += 1
     return found
+
+
+def _describes(folder: Path, description: str) -> bool:
+    text = (folder / "SKILL.md").read_bytes().decode("utf-8", "replace")
+    return f"\ndescription: {description}\n" in text
 
 
 def _folder_of(said: str, roots: list[Path]) -> str:

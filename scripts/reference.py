@@ -992,6 +992,8 @@ _REACHES = {
     "ancestors": "Looks in every folder from the project's root to the working folder.",
     "upwards": "Looks in every folder from the project's root to the working folder, and outside a "
     "project in every folder above it.",
+    "homewards": "Looks in every folder from the project's root to the working folder, and outside a "
+    "project in every folder above it, but in none above the home folder.",
     "folder": "Looks in the working folder and none above it.",
     "root": "Looks in the project's root alone.",
 }

@@ -233,6 +233,10 @@ class Loading(NamedTuple):
     """Whether a NUL character is let pass."""
     tabs: bool = False
     """Whether tabs may stand where YAML wants spaces."""
+    tab_before_value: bool = True
+    """Whether a tab may stand between a colon and its value, as YAML has it."""
+    halves: bool = False
+    """Whether halves of characters may be escaped, as JSON has it."""
     fields: tuple[FieldRule, ...] = ()
     # --- what it makes of them
     named_by_folder: bool = False
@@ -255,6 +259,11 @@ class Loading(NamedTuple):
     """Characters to which a name is cut; 0: none is."""
     gates: Texts = ()
     """Those of metier's gates that it knows, as `Gates` calls them."""
+    products: Texts = ()
+    """Products that a sidecar may name: one that names another, or whose policy cannot be read, it
+    passes over. Without any, what such a sidecar restricts is restricted."""
+    in_order: bool = False
+    """Whether of two ways to one folder or file only the first by its name counts, be it a link."""
     closing: tuple[tuple[str, Texts], ...] = ()
     """Fields that keep a skill from the model, each with the values that do; without values, any
     pattern but one that matches all."""

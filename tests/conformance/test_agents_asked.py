@@ -38,6 +38,11 @@ def said_by(agent: str, view: str) -> list[Listed]:
     return [Listed(json.loads(name), path) for seen, path, name in rows if seen == view]
 
 
+def views_of(agent: str) -> list[str]:
+    """Give the views that an agent was asked from."""
+    return list(dict.fromkeys(line.partition("\t")[0] for line in facts_of(agent)))
+
+
 def taken_out_for(agent: str) -> tuple[str, ...]:
     before = "# without "
     lines = facts_of(agent, about=True)
@@ -62,8 +67,9 @@ def machine_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     return machine
 
 
-@pytest.mark.parametrize("agent", ASKED)
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize(
+    ("agent", "view"), [(agent, view) for agent in ASKED for view in views_of(agent)]
+)
 def test_metier_lists_what_the_agent_itself_said_that_it_does(
     machine_of: Callable[..., Path], tmp_path: Path, agent: str, view: str
 ) -> None:
@@ -103,4 +109,4 @@ def test_a_row_that_names_a_version_was_asked() -> None:
 
 @pytest.mark.parametrize("agent", WANTED)
 def test_every_place_was_asked_from(agent: str) -> None:
-    assert set(VIEWS) == {line.partition("\t")[0] for line in facts_of(agent)}
+    assert set(VIEWS) == set(views_of(agent))

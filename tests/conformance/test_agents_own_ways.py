@@ -250,3 +250,180 @@ def test_why_says_where_chance_decides_between_two_copies_in_one_folder(
     assert [True, False] == sorted(
         ("may take either" in " ".join(card.reasons) for card in cards), reverse=True
     )
+
+
+def test_a_skill_whose_file_is_another_skills_is_seen_by_the_second_listing_too(
+    sees: Sees, home: Path
+) -> None:
+    skill(home / ".gemini/skills/plain", "plain")
+    linked = skill(home / ".gemini/skills/through", "through") / "SKILL.md"
+    linked.unlink()
+    linked.symlink_to("../plain/SKILL.md")
+    skill(home / ".gemini/skills/other", "other")
+    first = sees("gemini-cli")
+    (home / ".gemini/skills/other/SKILL.md").unlink()  # so that the folders are looked at again
+
+    second = sees("gemini-cli")
+
+    assert {"plain", "other"} == set(first)
+    assert {"plain"} == set(second)
+    assert first["plain"].path == second["plain"].path
+
+
+@pytest.mark.parametrize("scope", ["home", "work"])
+def test_of_one_file_claude_code_takes_the_first_skill_at_every_listing(
+    sees: Sees, home: Path, work: Path, scope: str
+) -> None:
+    root = (home if scope == "home" else work) / ".claude/skills"
+    skill(root / "real", "real")
+    for name in ("after", "the-same"):
+        (root / name).mkdir()
+        (root / name / "SKILL.md").symlink_to("../real/SKILL.md")
+    (root / "a-link").symlink_to("zz")
+    skill(root / "zz", "zz")
+
+    first = sees("claude-code")
+    skill(root / "new", "new")
+    second = sees("claude-code")
+
+    assert {"after", "a-link"} == set(first)
+    assert {"after", "a-link", "new"} == set(second)
+
+
+def test_with_claude_code_a_skill_that_the_model_is_not_offered_hides_no_other(
+    sees: Sees, home: Path, work: Path
+) -> None:
+    skill(home / ".claude/skills/deploy", "deploy", "disable-model-invocation: true")
+    skill(home / ".claude/skills/style", "style", 'paths: "*.py"')
+    skill(home / ".claude/skills/shown", "shown")
+    for name in ("deploy", "style", "shown"):
+        skill(work / f".claude/skills/{name}", name)
+
+    seen = sees("claude-code")
+
+    assert {"deploy": "project", "style": "project", "shown": "user"} == {
+        name: card.scope for name, card in seen.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("said", "offered"),
+    [
+        ('"**"', True),
+        ('["/**", "**/**"]', True),
+        ("3", True),
+        ("{a: b}", True),
+        ('["**/*"]', False),
+        ('"*"', False),
+        ('"src/**"', False),
+    ],
+)
+def test_claude_code_offers_a_skill_whose_paths_are_all_or_none(
+    sees: Sees, home: Path, said: str, offered: bool
+) -> None:
+    skill(home / ".claude/skills/style", "style", f"paths: {said}")
+
+    assert offered == ("style" in sees("claude-code"))
+
+
+def test_claude_code_looks_above_a_working_folder_but_not_above_the_home(
+    sees: Sees, home: Path, work: Path, tmp_path: Path
+) -> None:
+    (work / ".git").rmdir()
+    skill(Path(os.path.realpath(tmp_path)) / ".claude/skills/above", "above")
+    place = home / "place/deep"
+    skill(home / "place/.claude/skills/between", "between")
+    place.mkdir(parents=True)
+    env = {"HOME": str(home), "PATH": os.environ["PATH"], "METIER_HOME": str(tmp_path / "other")}
+
+    with metier.open(cwd=str(place), env=env, agent="claude-code") as library:
+        in_home = {card.name for card in library.skills(all=True)}
+
+    assert {"between"} == in_home
+    assert {"above"} == set(sees("claude-code"))
+
+
+@pytest.mark.parametrize(
+    ("sidecar", "offered"),
+    [
+        ("policy: [\n", True),
+        ('policy:\n  allow_implicit_invocation: "perhaps"\n', True),
+        ("policy:\n  products: [nothing-known]\n", True),
+        ("policy:\n  products: [codex]\n", True),
+        ("policy:\n  products: [chatgpt]\n", False),
+        ("policy:\n  allow_implicit_invocation: false\n", False),
+    ],
+)
+def test_codex_passes_over_a_sidecar_that_it_cannot_read(
+    sees: Sees, home: Path, sidecar: str, offered: bool
+) -> None:
+    folder = skill(home / ".codex/skills/pdf", "pdf")
+    (folder / "agents").mkdir()
+    (folder / "agents/openai.yaml").write_text(sidecar)
+
+    assert offered == ("pdf" in sees("codex"))
+
+
+@pytest.mark.parametrize(
+    ("agent", "root", "said", "loaded"),
+    [
+        ("codex", ".codex/skills", "metadata: null", False),
+        ("codex", ".codex/skills", "metadata: {short-description: [a]}", False),
+        ("codex", ".codex/skills", "metadata: {short-description: Hi}", True),
+        ("opencode", ".config/opencode/skills", "icon: !!binary aGk=", True),
+        ("opencode", ".config/opencode/skills", "icon: !mine aGk=", False),
+        ("opencode", ".config/opencode/skills", 'note: "\\ud83d\\ude00"', True),
+        ("deep-agents", ".deepagents/agent/skills", "license:\tMIT", False),
+        ("deep-agents", ".deepagents/agent/skills", 'note: "\\ud800"', True),
+        ("hermes", ".hermes/skills", 'platforms: "macos, linux"', False),
+        ("hermes", ".hermes/skills", "platforms: linux", True),
+    ],
+)
+def test_what_stands_beside_a_name_decides_as_the_agents_own_reader_does(
+    sees: Sees, home: Path, agent: str, root: str, said: str, loaded: bool
+) -> None:
+    skill(home / root / "pdf", "pdf", said)
+
+    assert loaded == ("pdf" in sees(agent))
+
+
+@pytest.mark.parametrize(
+    ("where", "file", "listed"),
+    [
+        ("", "settings.json", True),
+        ("", "settings.local.json", False),
+        ("sub", "settings.local.json", True),
+        ("sub/deep", "settings.json", False),
+        ("sub/deep", "settings.local.json", False),
+    ],
+)
+def test_claude_codes_local_settings_count_at_the_root_and_in_the_working_folder(
+    home: Path, work: Path, tmp_path: Path, where: str, file: str, listed: bool
+) -> None:
+    skill(home / ".claude/skills/pdf", "pdf")
+    place = work / "sub/deep"
+    place.mkdir(parents=True)
+    (work / where / ".claude").mkdir()
+    (work / where / ".claude" / file).write_text(json.dumps({"skillOverrides": {"pdf": "off"}}))
+    env = {"HOME": str(home), "PATH": os.environ["PATH"], "METIER_HOME": str(tmp_path / "other")}
+
+    with metier.open(cwd=str(place), env=env, agent="claude-code") as library:
+        names = {card.name for card in library.skills()}
+
+    assert listed == ("pdf" in names)
+
+
+def test_a_folder_that_opencodes_settings_write_short_lies_in_the_working_folder(
+    home: Path, work: Path, tmp_path: Path
+) -> None:
+    skill(work / "extra/at-root", "at-root")
+    skill(work / "sub/extra/at-sub", "at-sub")
+    settings = home / ".config/opencode/opencode.json"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(json.dumps({"skills": {"paths": ["./extra"]}}))
+    env = {"HOME": str(home), "PATH": os.environ["PATH"], "METIER_HOME": str(tmp_path / "other")}
+
+    with metier.open(cwd=str(work / "sub"), env=env, agent="opencode") as library:
+        names = {card.name for card in library.skills(all=True)}
+
+    assert {"at-sub"} == names

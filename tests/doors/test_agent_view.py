@@ -219,25 +219,25 @@ def test_a_stray_skill_file_in_a_root_hides_no_linked_skill(
 @pytest.mark.parametrize(
     ("agent", "folder", "file", "text"),
     [
-        ("codex", ".agents", ".codex/config.toml", '[[skills.config]]\nname = "off"\nenabled = false\n'),
-        ("gemini-cli", ".agents", ".gemini/settings.json", '{"skills": {"disabled": ["off"],}} // off\n'),
-        ("claude-code", ".claude", ".claude/settings.json", '{"skillOverrides": {"off": "off"}}'),
-        ("opencode", ".agents", ".config/opencode/opencode.json", '{"permission": {"skill": {"of*": "deny"}}}'),
-        ("hermes", ".hermes", ".hermes/config.yaml", "skills:\n  disabled: [off]\n"),
+        ("codex", ".agents", ".codex/config.toml", '[[skills.config]]\nname = "out"\nenabled = false\n'),
+        ("gemini-cli", ".agents", ".gemini/settings.json", '{"skills": {"disabled": ["out"],}} // off\n'),
+        ("claude-code", ".claude", ".claude/settings.json", '{"skillOverrides": {"out": "off"}}'),
+        ("opencode", ".agents", ".config/opencode/opencode.json", '{"permission": {"skill": {"ou*": "deny"}}}'),
+        ("hermes", ".hermes", ".hermes/config.yaml", "skills:\n  disabled: [out]\n"),
     ],
 )  # fmt: skip
 def test_what_an_agent_has_switched_off_is_off_and_the_file_is_named(
     home: Home, project: Path, skill: Writer, agent: str, folder: str, file: str, text: str
 ) -> None:
-    skill(f"home/{folder}/skills/off")
-    skill(f"home/{folder}/skills/on")
+    skill(f"home/{folder}/skills/out")
+    skill(f"home/{folder}/skills/inside")
     before = names(home, project, agent)
     target = home.path / file
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(text)
 
-    assert (["off", "on"], ["on"]) == (before, names(home, project, agent))
-    assert str(target) in reasons(home, project, agent, "off")
+    assert (["inside", "out"], ["inside"]) == (before, names(home, project, agent))
+    assert str(target) in reasons(home, project, agent, "out")
     assert text == target.read_text()
 
 

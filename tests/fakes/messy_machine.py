@@ -13,7 +13,7 @@ import tarfile
 import zipfile
 from typing import TYPE_CHECKING, NamedTuple
 
-from fakes import oddities
+from fakes import oddities, stranger_machine
 from fakes.messy_ordinary import ROOTS, link_to, ordinary_skills, place
 from fakes.oddities import Link, write
 
@@ -469,4 +469,5 @@ MACHINES = (
     AskedMachine(oddities.make, oddities.VIEWS),
     AskedMachine(oddities.make_configured, oddities.SECOND_VIEWS),
     AskedMachine(make, VIEWS),
+    AskedMachine(stranger_machine.make, stranger_machine.VIEWS),
 )

@@ -479,6 +479,7 @@ class LiveCatalogue:
             keep_duplicates=agent is not None and agent.duplicates in {"keep", "all"},
             asker=agent.title if agent else "metier",
             undefined=agent is not None and agent.duplicates == "undefined",
+            offered=agent is not None and agent.duplicates == "offered",
             unordered=agent is not None and agent.duplicates == "unordered",
             everything_off=said.everything_off if said else "",
             refused=said.refused if said else (),

@@ -249,8 +249,11 @@ def _folders_and_off(found: AgentSettings, value: Any, path: str) -> AgentSettin
 
 
 def _folders_instead(found: AgentSettings, value: Any, path: str) -> AgentSettings:
-    """Take the folders of the strongest file, which replace those of the weaker ones."""
-    return found._replace(folders=tuple((folder, path) for folder in _texts(value)))
+    """Take the folders of the strongest file, which replace those of the weaker ones; one that is
+    written short lies in the working folder.
+    """
+    named = (folder.removeprefix("./") for folder in _texts(value))
+    return found._replace(folders=tuple((folder, path) for folder in named if folder))
 
 
 def _markers(found: AgentSettings, value: Any, _path: str) -> AgentSettings:

@@ -17,18 +17,20 @@ if TYPE_CHECKING:
 
     from metier.model import Scope, Texts
 
-    Reach = Literal["ancestors", "upwards", "everywhere", "workspace", "folder", "root", "base"]
-    Duplicates = Literal["shadow", "unordered", "keep", "all", "undefined"]
+    Reach = Literal[
+        "ancestors", "upwards", "homewards", "everywhere", "workspace", "folder", "root", "base"
+    ]
+    Duplicates = Literal["shadow", "offered", "unordered", "keep", "all", "undefined"]
 
 # Reach: a project's folders are looked for in every folder from its root to the working folder
-# (`ancestors`; with `upwards` in every folder above where there is no project, with `everywhere` in
-# every folder above in any case), in these two only (`workspace`), in the working folder alone
-# (`folder`), or in the root alone (`root`; outside a project nowhere, with `base` in the working
-# folder).
-# Duplicates: of two skills with one name the stronger hides the other (`shadow`; with `unordered`,
-# which of two in one folder is the stronger is chance), both are seen and the name is ambiguous
-# (`keep`) or means the stronger (`all`), or the agent itself does not always choose the same
-# (`undefined`).
+# (`ancestors`; with `upwards` in every folder above where there is no project, with `homewards` in
+# those below the home folder, with `everywhere` in every folder above in any case), in these two
+# only (`workspace`), in the working folder alone (`folder`), or in the root alone (`root`; outside a
+# project nowhere, with `base` in the working folder).
+# Duplicates: of two skills with one name the stronger hides the other (`shadow`; with `offered` if
+# the model is offered it, with `unordered` which of two in one folder is the stronger is chance),
+# both are seen and the name is ambiguous (`keep`) or means the stronger (`all`), or the agent
+# itself does not always choose the same (`undefined`).
 
 _FOLLOWED: tuple[Scope, ...] = ("project", "user", "admin", "plugin", "external")
 
@@ -41,8 +43,8 @@ class ConfigFile(NamedTuple):
     """`toml`, `json` (comments let pass) or `yaml`."""
     keys: tuple[tuple[str, str], ...]
     """What is said, as `agent_config` calls it, and the dotted key that says it."""
-    here_only: bool = False
-    """Whether a project's file counts in the working folder alone."""
+    reach: Reach | None = None
+    """In which folders a project's file counts; `None`: in those of the agent's skills."""
 
 
 class ListingBudget(NamedTuple):
@@ -190,18 +192,20 @@ _SCALARS = ("text", "number", "date", "flag", "nothing")
 _DATED = ("text", "date")
 """For YAML without dates."""
 _CODEX_LOADS = Loading(
-    fence=r"[ \t]*---[ \t]*\r?\n((?:[^\n]*\n)+?)[ \t]*---[ \t]*\r?(?:\n|\Z)",
+    fence=r"[^\S\n]*---[^\S\n]*\n((?:[^\n]*\n)+?)[^\S\n]*---[^\S\n]*(?:\n|\Z)",
     utf8=True,
     repair="quote",
     mended="[{@`",
     once=("name", "description", "metadata"),
     fields=(
-        FieldRule("metadata", ("map",), required=False),
+        FieldRule("metadata", ("map",), required=False, null_is_missing=False),
+        FieldRule("metadata.short-description", _ANYTHING, required=False, empty=True),
         FieldRule("name", _ANYTHING, required=False, empty=True, most=64),
         FieldRule("description", _ANYTHING),
     ),
     folder_without_name=True,
     gates=("products", "model_hidden"),
+    products=("codex", "chatgpt", "atlas"),
     closing=(),
     watched=(b"\nmetadata:", b"\ndisable-model-invocation"),
 )
@@ -215,6 +219,7 @@ _CLAUDE_LOADS = Loading(
     named_by_folder=True,
     first_line=100,
     undescribed="Skill",
+    in_order=True,
     closing=(("disable-model-invocation", ("true", "yes", "on", "1")), ("paths", ())),
     watched=(b"\ndisable-model-invocation", b"\npaths"),
 )
@@ -233,11 +238,12 @@ _GEMINI_LOADS = Loading(
 _OPENCODE_LOADS = Loading(
     hidden=True,
     linked_files=True,
-    fence=r"\ufeff?---(?!-)[ \t]*\r?\n([\s\S]*?)(?:\n---|\Z)",
+    fence=r"\ufeff?---(?!-)[ \t]*(?:[yY][aA]?[mM][lL])?[ \t]*\r?\n([\s\S]*?)(?:\n---|\Z)",
     repair="colon",
     once=("*",),
     tags=False,
     tabs=True,
+    halves=True,
     fields=(
         FieldRule("name", null_is_missing=False, empty=True),
         FieldRule("description", required=False, null_is_missing=False, empty=True),
@@ -247,13 +253,8 @@ _OPENCODE_LOADS = Loading(
 
 _HERMES_LOADS = Loading(
     hidden=True,
-    skipped=frozenset(
-        (
-            *(".git", ".github", ".hub", ".archive", ".venv", "venv", "node_modules"),
-            *("site-packages", "__pycache__", ".tox", ".nox", ".pytest_cache", ".mypy_cache"),
-            ".ruff_cache",
-        )
-    ),
+    skipped=frozenset((".git", ".github", ".hub", ".archive", ".venv", "venv", "node_modules", "__pycache__",
+                       "site-packages", ".tox", ".nox", ".pytest_cache", ".mypy_cache", ".ruff_cache")),
     support=frozenset({"references", "templates", "assets", "scripts"}),
     linked_files=True,
     fence=r"\ufeff?---([\s\S]*?)\n---[^\S\n]*\n",
@@ -264,19 +265,14 @@ _HERMES_LOADS = Loading(
     repair="pairs",
     last_value=True,
     fields=(
-        FieldRule("name", required=False, null_is_missing=False, empty=True),
-        FieldRule(
-            "description",
-            ("text", "list", "map", "nothing"),
-            required=False,
-            empty=True,
-            false_is_missing=True,
-        ),
+        FieldRule("name", required=False, null_is_missing=False, empty=True, old_flags=True),
+        FieldRule("description", ("text", "list", "map", "nothing"), required=False, empty=True,
+                  false_is_missing=True, old_flags=True),
     ),
     longest_name=64,
     gates=("platforms", "environments"),
     watched=(b"\nplatforms", b"\nenvironments"),
-)
+)  # fmt: skip
 _DEEP_LOADS = Loading(
     hidden=True,
     in_root=False,
@@ -285,11 +281,14 @@ _DEEP_LOADS = Loading(
     largest=10 << 20,
     last_value=True,
     tags=False,
+    tab_before_value=False,
+    halves=True,
     fields=tuple(
         FieldRule(name, _EVERYTHING, null_is_missing=False) for name in ("name", "description")
     ),
     python_words=True,
     last_copy=True,
+    watched=(b":\t",),
 )
 _QWEN_LOADS = Loading(
     hidden=True,
@@ -436,14 +435,16 @@ AGENTS: tuple[Agent, ...] = (
          "openskills --universal writes to .agent", reach="ancestors"),
     _row("claude-code", "Claude Code", f"/etc/claude-code/.claude {_CLAUDE} .claude", "claude",
          "a skill is called by its folder; of a name an enterprise's beats a person's, which beats a "
-         "project's, where the nearest folder wins; .agents is not read",
-         reach="upwards")._replace(
-             plugins=(f"{_CLAUDE}/plugins/cache",), markets=(f"{_CLAUDE}/plugins/marketplaces",),
+         "project's, where the nearest folder wins, and what is hidden from the model beats nothing; "
+         ".agents is not read",
+         reach="homewards")._replace(
+             duplicates="offered", plugins=(f"{_CLAUDE}/plugins/cache",), markets=(f"{_CLAUDE}/plugins/marketplaces",),
              limits=Limits(depth=1), plugin_depth=3, loading=_CLAUDE_LOADS, asked="2.1.327",
              budget=ListingBudget(8_000, "SLASH_COMMAND_TOOL_CHAR_BUDGET", 4_250, 1_536, context=800_000, by_use=True),
-             config=tuple(ConfigFile(path, "json", _CLAUDE_KEYS, here_only=True) for path in (
-                 f"{_CLAUDE}/settings.json", ".claude/settings.json", ".claude/settings.local.json",
-                 "/etc/claude-code/managed-settings.json"))),
+             config=(ConfigFile(f"{_CLAUDE}/settings.json", "json", _CLAUDE_KEYS),
+                     ConfigFile(".claude/settings.json", "json", _CLAUDE_KEYS, "folder"),
+                     ConfigFile(".claude/settings.local.json", "json", _CLAUDE_KEYS, "workspace"),
+                     ConfigFile("/etc/claude-code/managed-settings.json", "json", _CLAUDE_KEYS))),
     Agent(
         "codex", "Codex",
         (
@@ -456,7 +457,7 @@ AGENTS: tuple[Agent, ...] = (
         follow=("project", "user", "admin", "plugin"), product="codex", plugins=(f"{_CODEX}/plugins/cache",),
         aliases=("codex-cli", "openai-codex"), home_marker=("~/.codex",),
         note="skills with the same name are all kept, and a plain name is then ambiguous",
-        loading=_CODEX_LOADS, asked="0.166.0", budget=ListingBudget(21_760, "", 1_500, 1_024, 45, evenly=True),
+        loading=_CODEX_LOADS, asked="0.169.0", budget=ListingBudget(21_760, "", 1_500, 1_024, 45, evenly=True),
         config=(ConfigFile(f"{_CODEX}/config.toml", "toml", (
             ("rules", "skills.config"), ("system", "skills.bundled.enabled"),
             ("markers", "project_root_markers"), ("plugins", "plugins"))),),
@@ -480,7 +481,7 @@ AGENTS: tuple[Agent, ...] = (
          "looks in every folder from the working folder up to the worktree's root, or to the top "
          "outside one; which of two copies it takes changes from run to run",
          "~/.config/opencode ~/.opencode", reach="upwards")._replace(
-             duplicates="undefined", limits=Limits(depth=64), loading=_OPENCODE_LOADS, asked="1.18.33",
+             duplicates="undefined", limits=Limits(depth=64), loading=_OPENCODE_LOADS, asked="1.18.34",
              config=tuple(ConfigFile(path, "json", _OPENCODE_KEYS) for path in (
                  f"{_CONFIG}/opencode/config.json", f"{_CONFIG}/opencode/opencode.json", f"{_CONFIG}/opencode/opencode.jsonc",
                  "${OPENCODE_CONFIG}", "opencode.json", "opencode.jsonc", ".opencode/opencode.json",

@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from metier.discover.entries import shortened
 from metier.model import Gates
 from metier.standard.names import one_line
-from metier.standard.needs import POLICY, mapping, texts
+from metier.standard.needs import POLICY, mapping
 from metier.standard.plain_text import estimate
+from metier.standard.sidecar import PATH as SIDECAR_PATH
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from metier.model import Entry, FieldRule, JsonObject, Loading, Texts
 
 
@@ -37,13 +40,24 @@ _KEY = r"(?m)^[ \t]*[\"']?{}[\"']?[ \t]*:(.*)$"
 _ALIAS = re.compile(r"(?:^|[\s:\[,])\*(\w+)")
 _ANCHOR = re.compile(r"(?:^|[\s:\[,])&(\w+)")
 _HEADING = re.compile(r"#+\s+")
-_OWN_TAG = re.compile(r"(?::|-)[ \t]+!(?!!str)")
+_OWN_TAG = re.compile(
+    r"(?::|-)[ \t]+!(?!!(?:str|int|float|bool|null|binary|timestamp|seq|map|set|omap|pairs)\b)"
+)
 _COLON_LINE = re.compile(r"([A-Za-z_][\w-]*)[ \t]*:[ \t]*(.*)\Z")
+_HALF = re.compile(r"\\u([dD][89abAB][\da-fA-F]{2})(?:\\u([dD][c-fC-F][\da-fA-F]{2}))?")
+_TAB_BEFORE_VALUE = re.compile(r"(?m)^ *[\w-]+: *\t[ \t]*[^\s#]")
 _NUMBER = re.compile(r"[-+]?(?:\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+|0[xo][\da-fA-F]+)\Z")
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}\Z")
+_DATE = re.compile(
+    r"\d{4}-\d{2}-\d{2}\Z|\d{4}-\d\d?-\d\d?(?:[Tt]|[ \t]+)\d\d?:\d\d:\d\d(?:\.\d*)?"
+    r"(?:[ \t]*(?:Z|[-+]\d\d?(?::?\d\d)?))?\Z"
+)
 _FLAGS = frozenset({"true", "True", "TRUE", "false", "False", "FALSE"})
 _OLD_FLAGS = {"yes": "True", "on": "True", "no": "False", "off": "False"}
 """Words that an older YAML takes for flags."""
+_UNREAD_SIDECAR = frozenset({"SK022", "SK080", "SK085"})
+"""Faults by which a sidecar's policy cannot be read."""
+_FALSE = frozenset({"false", "no", "off", "0"})
+"""What a program takes for no value at all, where it is not text."""
 _NO_WORDS = frozenset({*_OLD_FLAGS, "true", "false", "null", "y", "n"})
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
@@ -68,7 +82,7 @@ def as_loaded(loading: Loading, entry: Entry, data: bytes, *, complete: bool) ->
     if read.left_out:
         return _left_out(entry, read.left_out)
     hidden = closed_gate(loading, read.fields or {}, read.head)
-    gates = _gates_kept(loading, entry.gates, read.fields or {}, hidden)
+    gates = _gates_kept(loading, entry, read.fields or {}, hidden)
     return entry._replace(gates=gates, loaded=True)
 
 
@@ -186,6 +200,9 @@ def _fields_of(loading: Loading, head: str) -> tuple[JsonObject, str]:
         return _line_by_line(head), ""
     text = head.replace("\t", "  ") if loading.tabs else head
     text = text.replace("\0", " ") if loading.nul else text
+    text = _HALF.sub(_joined, text) if loading.halves else text
+    if not loading.tab_before_value and _TAB_BEFORE_VALUE.search(text):
+        return {}, "its frontmatter has a tab before a value"
     fields, fault = _strict(loading, text)
     if not fault and not (loading.repair == "lines" and not _are_texts(fields, text)):
         return fields, ""
@@ -205,6 +222,12 @@ def _fields_of(loading: Loading, head: str) -> tuple[JsonObject, str]:
         pairs = (line.partition(":") for line in text.splitlines())
         return {key.strip(): value.strip() for key, colon, value in pairs if colon}, ""
     return fields, fault
+
+
+def _joined(found: re.Match[str]) -> str:
+    """Give the character that two escaped halves make; one half alone is none."""
+    high, low = int(found[1], 16), int(found[2] or "0", 16)
+    return chr(0x10000 + ((high & 0x3FF) << 10) + (low & 0x3FF)) if low else "\ufffd"
 
 
 def _line_by_line(head: str) -> JsonObject:
@@ -321,15 +344,17 @@ def _kind(fields: JsonObject, key: str, head: str) -> str:
 
 def _fault_of(rule: FieldRule, fields: JsonObject, head: str) -> str:
     """Say what an agent does not take of one field, or nothing."""
-    kind = _kind(fields, rule.name, head)
-    unset = kind == "flag" and rule.false_is_missing and str(fields[rule.name]).lower() == "false"
-    if kind == "missing" or (kind == "nothing" and rule.null_is_missing) or unset:
-        return f"it has no {rule.name}" if rule.required else ""
+    outer, _dot, key = rule.name.rpartition(".")
+    fields = mapping(fields.get(outer)) if outer else fields
+    kind = _kind(fields, key, head)
     if kind == "old flag":  # where flags are let pass it is the same as a text
         kind = "flag" if rule.old_flags else "text"
+    unset = rule.false_is_missing and kind != "text" and str(fields.get(key)).lower() in _FALSE
+    if kind == "missing" or (kind == "nothing" and rule.null_is_missing) or unset:
+        return f"it has no {rule.name}" if rule.required else ""
     if kind not in rule.kinds:
         return f"its {rule.name} is {_shown_kind(kind)}"
-    value = _shown(fields[rule.name]) if kind != "nothing" else kind
+    value = _shown(fields[key]) if kind != "nothing" else kind
     if kind in {"list", "map", "nothing"}:
         return ""
     if not rule.empty and not (value if rule.spaces else value.strip()):
@@ -355,23 +380,39 @@ def closed_gate(loading: Loading, fields: JsonObject, head: str = "") -> str:
         value: Any = fields
         for part in key.split("."):
             value = mapping(value).get(part)
-        listed: Texts = texts(value) or ()
         if not wanted:  # any pattern but one that matches everything
-            if listed and set(listed) - {"**", "**/*", "*"}:
+            if set(_patterns(value, _kind(fields, key, head))) - {"", "**"}:
                 return key
-        elif any(word.lower() in wanted for word in listed):
+        elif isinstance(value, str) and value.strip().lower() in wanted:
             return key
     return ""
 
 
-def _gates_kept(
-    loading: Loading, gates: Gates | None, fields: JsonObject, hidden: str
-) -> Gates | None:
+def _patterns(value: Any, kind: str) -> Iterable[str]:
+    """Give patterns of paths, without the end that says a folder's whole content."""
+    listed = value if isinstance(value, list) else value.split(",") if kind == "text" else ()
+    words = (item.strip() for item in listed if isinstance(item, str))
+    return (word.removesuffix("/**") for word in words if not _NUMBER.match(word))
+
+
+def _is_sidecar_passed_over(loading: Loading, entry: Entry) -> bool:
+    """Tell whether the agent takes a sidecar for one that is not there, since it cannot read it."""
+    named = set(entry.gates.products if entry.gates else ())
+    unread = {note.code for note in entry.diagnostics if note.path == SIDECAR_PATH}
+    return not named <= set(loading.products) or not unread.isdisjoint(_UNREAD_SIDECAR)
+
+
+def _gates_kept(loading: Loading, entry: Entry, fields: JsonObject, hidden: str) -> Gates | None:
     """Keep of a skill's gates those that the agent knows, and close the one it closes itself."""
-    gates = gates or Gates()
+    gates = entry.gates or Gates()
     kept = Gates(**{key: getattr(gates, key) for key in loading.gates})
     if kept.platforms:  # no agent reads what another's table says about systems
-        kept = kept._replace(platforms=tuple(map(str.lower, texts(fields.get("platforms")) or ())))
+        named: Any = fields.get("platforms")
+        named = named if isinstance(named, list) else [named]
+        platforms = tuple(str(name).strip().lower() for name in named if name)
+        kept = kept._replace(platforms=platforms)
+    if loading.products and _is_sidecar_passed_over(loading, entry):
+        kept = kept._replace(products=(), model_hidden="")
     if kept.model_hidden != POLICY:  # the frontmatter's own field counts by the agent's own rule
         kept = kept._replace(model_hidden=hidden)
     return None if kept == Gates() else kept

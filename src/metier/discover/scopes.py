@@ -102,7 +102,7 @@ def config_places(agent: Agent, place: Surroundings, file: ConfigFile) -> list[s
     if _is_own(file.path):
         path, _unknown = _expand(file.path, place, place.cwd)
         return [path] if path else []
-    folders = [place.cwd] if file.here_only else _searched_folders(place, agent.reach)
+    folders = _searched_folders(place, file.reach or agent.reach)
     return [f"{folder.rstrip('/')}/{file.path}" for folder in reversed(folders)]
 
 
@@ -365,7 +365,9 @@ def _searched_folders(place: Surroundings, reach: Reach) -> list[str]:
         return [place.project_root] if place.in_project or reach == "base" else []
     upwards = project_root_candidates(place.cwd)
     root = project_root_candidates(place.project_root)[0]
-    if reach == "everywhere" or (reach == "upwards" and not place.in_project):
+    if reach == "homewards" and not place.in_project and place.home in upwards:
+        return list(upwards[: upwards.index(place.home)])
+    if reach == "everywhere" or (reach in {"upwards", "homewards"} and not place.in_project):
         return list(upwards)
     if root not in upwards:
         return [place.cwd]

@@ -78,6 +78,8 @@ class FolderReader:
         self.categories: dict[str, str] = {}
         self.usual: tuple[None, str, str, str] = (None, "", "", "")
         self.reads = 0
+        self.files: set[str] = set()
+        """By their real paths, where each counts once."""
         self.deep: dict[str, int] = {}
         """By folder, how many levels what lies in it is below its plugin."""
 
@@ -113,7 +115,7 @@ class FolderReader:
         self.keys[path] = key
         self.keys[target] = file_key
         self.memos[target] = memo
-        self.entries.append(memo[1])
+        self.add(memo[1])
         return True
 
     def skill(
@@ -136,20 +138,30 @@ class FolderReader:
             path, file, folder.real if folder.real != path else "", folder.category, plugin
         )
         target = f"{path}/{file}"
-        if file not in files:
-            target = self.linked_file(target)
-            if not target:
-                return self.unread(place)
+        real = target if file in files else self.linked_file(target)
+        if not real:
+            return self.unread(place)
         sidecar, sidecar_key = (
             self.sidecar(folder, plugin)
             if "agents" in folders or "agents" in strange
             else (None, None)
         )
         circumstance = (sidecar_key, place.real, place.category, plugin)
-        self.entries.append(
-            self.read(target, circumstance, lambda head: self.skill_entry(head, place, sidecar))
+        entry = self.read(
+            target, circumstance, lambda head: self.skill_entry(head, place, sidecar), real=real
         )
+        self.add(entry)
         return True
+
+    def add(self, entry: Entry) -> None:
+        """Take a skill, but for an agent that takes each file once not a second way to one."""
+        if self.loading is not None and self.loading.in_order:
+            file = f"{entry.real or entry.path}/{entry.file}"
+            file = self.disk.real(file) if self.disk.is_link(file) else file
+            if file in self.files:
+                return
+            self.files.add(file)
+        self.entries.append(entry)
 
     def linked_file(self, path: str) -> str:
         """Give the file that a linked SKILL.md leads to, where the asking agent reads such; none
@@ -298,10 +310,16 @@ class FolderReader:
         return self.deep[above]
 
     def read(
-        self, path: str, circumstance: Any, build: Callable[[Head], Any], at_least: int = HEAD_BYTES
+        self,
+        path: str,
+        circumstance: Any,
+        build: Callable[[Head], Any],
+        at_least: int = HEAD_BYTES,
+        real: str = "",
     ) -> Any:
         """Give what a file says: as remembered when file and circumstances are the same, else by
-        reading it.
+        reading it. What a link leads to, `real`, is remembered by the link: it may be another
+        skill's file too.
         """
         old = self.old.memos.get(path)
         if (
@@ -312,7 +330,7 @@ class FolderReader:
             self.memos[path] = old
             self.keys[path] = self.old.keys[path]
             return old[1]
-        head = self.disk.read_head(path, at_least)
+        head = self.disk.read_head(real or path, at_least)
         self.reads += 1
         value = build(head)
         self.keys[path] = head.key if head.key != NO_KEY else self.disk.key_of(path) or NO_KEY

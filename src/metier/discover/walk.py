@@ -272,8 +272,7 @@ class _RootWalk:
         """Queue the folders below as the asking agent would go on."""
         if is_skill and not (loading.inside if folder.depth else loading.below_root_skill):
             return
-        support = loading.support if is_skill else frozenset()
-        self.descend(folder, folders, links, support=support | {"SKILL.md"})
+        self.descend(folder, folders, links, support=loading.support if is_skill else frozenset())
 
     def excluded(self, path: str) -> bool:
         """Tell whether a folder that is no skill is passed over for its name."""
@@ -347,7 +346,11 @@ class _RootWalk:
         """Queue the folders below, except a skill's own support folders."""
         path, real, depth, category, plugin, in_skill = folder
         depth += 1
-        below = [name for name in folders if name not in support and name not in _MANIFEST_FOLDERS]
+        below = [
+            name
+            for name in folders
+            if name not in support and (name not in _MANIFEST_FOLDERS or self.searched(name))
+        ]
         if depth > self.limits.depth:
             if below and self.loading is None:  # an agent's own depth cuts nothing off
                 message = f"Folders deeper than {self.limits.depth} levels were not searched."
@@ -368,6 +371,11 @@ class _RootWalk:
         for name in links:
             if name not in support:
                 self.link(WalkedFolder(f"{path}/{name}", "", depth, category, plugin, in_skill))
+        if self.loading is not None and self.loading.in_order:
+            self.links.extend(self.queue)
+            self.queue.clear()
+            self.queue.extend(sorted(self.links))
+            self.links.clear()
 
     def link(self, folder: WalkedFolder) -> None:
         """Follow a linked folder as far as the root's rule allows (MT-6)."""

@@ -44,6 +44,8 @@ class ResolvePolicy(NamedTuple):
     """What the asking agent is called."""
     undefined: bool = False
     """Whether the agent itself does not always take the same of several copies."""
+    offered: bool = False
+    """Whether a copy that the model is not offered leaves the name to the next."""
     unordered: bool = False
     """Whether that is so of copies in one folder."""
     everything_off: str = ""

@@ -36,6 +36,7 @@ class CandidateState(NamedTuple):
 
 _FINE = CandidateState("visible", "available", ())
 _MAY_WIN = frozenset({"", "model"})
+_OFFERED = frozenset({""})
 _NAMEABLE = frozenset({"model", "offer"})
 _ASK_PEOPLE = _MAY_WIN | _NAMEABLE | {"unready"}
 """What is held back for nothing worse than this may still be given to somebody who names it."""
@@ -168,7 +169,7 @@ def _cards(
             if (doubt or decided) and judged.held in _ASK_PEOPLE:
                 judged = _after_people(root, entry, judged, policy, machine, doubt, verdict)
             card = _card(root, entry, judged, verdict)
-            eligible = judged.held in _MAY_WIN
+            eligible = judged.held in (_OFFERED if policy.offered else _MAY_WIN)
             # A plugin's names are its own: a skill that merely calls itself `plugin:name` does not
             # stand in their way.
             winner = winners.setdefault((entry.plugin, entry.name), card) if eligible else card
