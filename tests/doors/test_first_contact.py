@@ -277,8 +277,8 @@ def test_rules_that_are_broken_are_named_in_words(
 def test_an_agents_columns_are_explained(home: Home) -> None:
     said = " ".join(run(home.env, "agents", "--help").out.split())
 
-    assert "SEES: skills that the agent finds." in said
-    assert "SHORTENED: descriptions that it cuts or drops" in said
+    assert "SKILLS: how many the agent loads here." in said
+    assert "SHORTENED: skills whose description the agent cuts or drops" in said
 
 
 def test_one_key_leaves_the_tour(home: Home, tmp_path: Path) -> None:

@@ -40,6 +40,8 @@ def test_an_alias_is_the_command_it_means(alias: str, name: str, home: Home) -> 
         (("mcp", "config", "--for", "claud"), "claude-code"),
         (("secrets", "unst", "KEY"), "'metier secrets unset'"),
         (("completion", "bsh"), "bash"),
+        (("hlep",), "'metier help'"),
+        (("tap", "ad"), "'metier tap add'"),
     ],
 )
 def test_a_slip_of_the_finger_gets_the_nearest_name(
@@ -107,6 +109,21 @@ def test_without_a_terminal_the_hint_names_the_options_that_the_command_has(
 
     assert "to see what would happen: add --dry-run. To go ahead: add --yes" == add[1]
     assert "to go ahead, add --yes" == init[1]
+
+
+def test_a_setting_that_is_mistyped_shows_the_nearest_word(home: Home) -> None:
+    answer = run(home.env, "config", "set", "run.network", "nevr")
+
+    assert "did you mean never?" in error_of(answer)[0]
+
+
+@pytest.mark.parametrize("verb", ["get", "set"])
+def test_config_without_a_key_shows_an_example_that_works(verb: str, home: Home) -> None:
+    hint = error_of(run(home.env, "config", verb))[1]
+
+    example = hint.partition("metier ")[2].partition(". see all")[0]
+    assert example.startswith(f"config {verb} ")
+    assert 0 == run(home.env, *example.split()).code
 
 
 def test_version_is_a_command_too(home: Home) -> None:

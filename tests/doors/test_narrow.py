@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -198,6 +199,28 @@ def test_one_skill_is_counted_as_one(
     assert ["", "scanning: 1 skill ...", "scanning: 2 skills ..."] == (
         capsys.readouterr().err.split("\r\x1b[K")
     )
+
+
+@pytest.mark.parametrize(("columns", "has_bar"), [(80, True), (61, True), (50, False)])
+def test_a_meter_says_what_is_left_however_narrow_it_is(
+    columns: int,
+    has_bar: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(output, "METER_DELAY_SECONDS", 0)
+    monkeypatch.setattr(output, "METER_STEP_SECONDS", 0)
+    monkeypatch.setattr(output, "screen_columns", lambda _stream: columns)
+    monkeypatch.setattr(time, "monotonic", iter(range(0, 1000, 10)).__next__)
+    meter = output.Meter()
+
+    meter("scanned", 100, 300)
+    meter("scanned", 120, 300)
+
+    line = capsys.readouterr().err.split("\r\x1b[K")[-1]
+    assert line.endswith("120 of 300 skills, 2.0/s, 90 s left")
+    assert len(line) < columns
+    assert has_bar is ("[#" in line)
 
 
 def test_a_long_address_in_a_finding_is_folded(home: Home, skill: Writer, tmp_path: Path) -> None:

@@ -220,8 +220,13 @@ def test_why_shows_the_decision_and_its_reasons(home: Home, skill: Writer, proje
 
     answer = run(home.env, "why", "pdf", cwd=project)
 
-    assert "community and safe (score 0): install allow, load allow, run ask" in answer.out
-    assert "community and safe (score 0): install ask, load ask, run ask" in answer.out
+    assert (
+        "community and safe (score 0): install allowed, load allowed, run asks first" in answer.out
+    )
+    assert (
+        "community and safe (score 0): install asks first, load asks first, run asks first"
+        in answer.out
+    )
     assert "metier trust project ." in answer.out
 
 

@@ -46,7 +46,7 @@ MAX_NAMES_SHOWN = 3
 """Skills that a remark below a list names."""
 SEEN_MARK, UNSEEN_MARK = "yes", "-"
 NO_AGENT = "(no agent)"
-NO_AGENTS = "No agent that metier knows has left a trace on this machine.\n"
+NO_AGENTS = "No agents found on this machine.\n"
 NO_SKILLS_FOR_AGENTS = """There are no skills here for {} to see.
 
 next: metier new NAME makes one, metier search WORDS finds some

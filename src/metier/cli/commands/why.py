@@ -81,7 +81,7 @@ def _text(answer: Why, agent: Agent | None) -> str:
     asker = agent.title if agent else "metier"
     name = bold(answer.name)
     meaning = (
-        f"{name} means {style(clean(answer.chosen), 'green')} for {asker}"
+        f"{name}: {asker} uses {style(clean(answer.chosen), 'green')}"
         if answer.chosen
         else _unmeant(answer, asker, agent)
     )
