@@ -172,6 +172,25 @@ def test_agents_are_listed_with_what_each_sees(home: Home, skill: Writer, tmp_pa
     assert "claude-code" in text.out
 
 
+def test_status_says_in_a_few_lines_where_you_stand(
+    home: Home, skill: Writer, tmp_path: Path
+) -> None:
+    skill("home/.claude/skills/mine")
+    skill("project/.agents/skills/theirs")
+
+    told = run(home.env, "status", cwd=tmp_path / "project").out
+    document = run(home.env, "status", "--json", cwd=tmp_path / "project").json
+
+    assert len(told.splitlines()) < 15
+    assert "not trusted" in told
+    assert "claude-code (1 skill)" in told
+    assert "1 skill is waiting" in told
+    assert "metier trust project ." in told
+    assert (False, [], 0) == tuple(document[k] for k in ("trusted", "installed", "candidates"))
+    assert 2 == document["skills"]["total"]
+    assert "trust" == document["attention"][0]["about"]
+
+
 def test_config_shows_sets_and_unsets_and_keeps_comments(home: Home, tmp_path: Path) -> None:
     file = tmp_path / "metier.toml"
     file.write_text("# mine\nhide_unready = true # because\n")

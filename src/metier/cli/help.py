@@ -23,7 +23,7 @@ EXAMPLES = [
 
 
 GROUPS = {
-    "Look around": "tour list show find why agents categories tree usage path open edit doctor",
+    "Look around": "tour list show find why agents categories tree usage path open edit status doctor",
     "Install and update": "search tap info add update outdated remove sync diff merge history "
     "rollback review plugin adopt lock gc",
     "Check and trust": "check scan observe trust waive policy audit",
