@@ -178,12 +178,12 @@ def test_find_says_that_skills_of_an_untrusted_project_were_not_searched(
     (tmp_path / "work/.git").mkdir(parents=True)
     skill("work/.agents/skills/pie", description="Draws a pie chart.")
 
-    answer = run(words_alone.env, "find", "draw a chart", cwd=tmp_path / "work")
+    for task in ("draw a chart", "xylophone"):
+        answer = run(words_alone.env, "find", task, cwd=tmp_path / "work")
 
-    assert (
-        "not searched: 1 skill is waiting, because you haven't trusted this project" in answer.err
-    )
-    assert "metier trust project ." in answer.err
+        waiting = "not searched: 1 skill is waiting, because you haven't trusted this project"
+        assert waiting in answer.err
+        assert "metier trust project ." in answer.err
 
 
 def test_a_command_without_what_it_needs_shows_an_example(home: Home) -> None:
