@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -275,6 +276,8 @@ COMPLETED = {
     ("mcp", "config", "--for", "curs"): {"cursor"},
     ("waive", "SC60"): {"SC600"},
     ("config", "s"): {"set"},
+    ("config", "get", "scan.mo"): {"scan.model"},
+    ("remove", "pdf", "to"): {"tool"},
     ("completion", "z"): {"zsh"},
 }
 
@@ -293,17 +296,69 @@ def test_completion_knows_what_may_stand_here(
     assert all(word.startswith(words[-1]) for word in answer.out.split())
 
 
-def test_completion_leaves_paths_to_the_shell(home: Home) -> None:
-    assert "" == run(home.env, "__complete", "scan", "").out
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("scan", ""),
+        ("run", "pdf", ""),
+        ("history", "pdf", ""),
+        ("show", "pdf", ""),
+        ("secrets", "set", ""),
+        ("new", ""),
+        ("config", "set", "scan.model", ""),
+    ],
+)
+def test_completion_leaves_to_the_shell_what_is_no_name_of_a_skill(
+    words: tuple[str, ...], home: Home, skill: Writer
+) -> None:
+    skill("home/.agents/skills/pdf")
+
+    assert "" == run(home.env, "__complete", *words).out
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="needs fish")
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("metier show ", ["quite-a-name"]),
+        ("metier list --group f", ["folder"]),
+        ("metier scan inc", ["incoming/"]),
+    ],
+)
+def test_a_real_fish_completes_a_skill_a_choice_and_else_a_path(
+    typed: str, offered: list[str], home: Home, skill: Writer
+) -> None:
+    skill("home/.agents/skills/quite-a-name")
+    (home.path / "incoming").mkdir()
+    (home.path / "folder-of-no-choice").mkdir()
+    script = run(home.env, "completion", "fish").out
+    env = {**environment(home.env), "PATH": f"{_starter(home)}:/usr/bin:/bin"}
+
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", f"{script}\ncomplete -C '{typed}'"],
+        env=env,
+        cwd=home.path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert offered == [line.partition("\t")[0] for line in done.stdout.splitlines()]
+
+
+def _starter(home: Home) -> Path:
+    """Put a command that starts metier into a folder for programs, and give that."""
+    folder = home.path / "bin"
+    folder.mkdir()
+    starter = folder / "metier"
+    starter.write_text(f'#!/bin/sh\nexec {sys.executable} -m metier "$@"\n')
+    starter.chmod(0o755)
+    return folder
 
 
 def test_a_real_bash_completes_a_skill(home: Home, skill: Writer) -> None:
     skill("home/.agents/skills/quite-a-name")
-    bin_folder = home.path / "bin"
-    bin_folder.mkdir()
-    starter = bin_folder / "metier"
-    starter.write_text(f'#!/bin/sh\nexec {sys.executable} -m metier "$@"\n')
-    starter.chmod(0o755)
+    bin_folder = _starter(home)
     script = run(home.env, "completion", "bash").out
     asked = 'COMP_WORDS=(metier show qui); COMP_CWORD=2; _metier; echo "${COMPREPLY[@]}"'
     env = {**environment(home.env), "PATH": f"{bin_folder}:/usr/bin:/bin"}
