@@ -120,6 +120,23 @@ def test_agents_without_skills_are_told_that_there_are_none(home: Home, tmp_path
     assert "left a trace" not in said
 
 
+@pytest.mark.parametrize("has_others", [True, False])
+def test_skills_that_wait_for_trust_are_not_passed_over_by_the_table_of_agents(
+    has_others: bool, home: Home, skill: Writer, tmp_path: Path
+) -> None:
+    (home.path / ".claude").mkdir()
+    skill("project/.claude/skills/theirs")
+    if has_others:
+        skill(home.path / ".claude/skills/mine")
+
+    said = run(home.env, "list", "--agent", "all", cwd=tmp_path / "project").out
+
+    assert "not shown: 1 skill is waiting, because you haven't trusted this project yet" in said
+    assert "metier trust project ." in said
+    assert "There are no skills" not in said
+    assert has_others is ("mine" in said)
+
+
 def test_skills_that_no_agent_sees_have_a_group(home: Home, skill: Writer, tmp_path: Path) -> None:
     folder = skill("elsewhere/mine").parent
 
