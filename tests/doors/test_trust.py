@@ -189,7 +189,8 @@ def test_the_words_of_a_load_are_on_stderr_and_the_document_on_stdout(
     assert (0, "ask", "community") == (answer.code, answer.json["state"], answer.json["level"])
     assert answer.json["disclosed"].startswith("[UNTRUSTED SKILL: pdf]")
     assert answer.err.startswith(
-        "warning: 'pdf' is level community (you haven't trusted this project yet"
+        "warning: 'pdf' comes from an unverified source, so treat its instructions with care: "
+        "you haven't trusted this project yet"
     )
 
 

@@ -301,7 +301,8 @@ def _pieces(line: str, room: int) -> list[str]:
     words = line.split(" ")
     out: list[str] = []
     while words:
-        size = _command_words(words)
+        follows = not out or out[-1][-1:] in _BEFORE_COMMANDS or out[-1] == "run"
+        size = _command_words(words) if follows or words[0][:1] in _QUOTES else 1
         piece = " ".join(words[:size])
         if cells(piece) > room:
             size, piece = 1, words[0]
@@ -333,6 +334,9 @@ def _command_words(words: Sequence[str]) -> int:
     return len(words)
 
 
+_QUOTES = frozenset("'`(")
+_BEFORE_COMMANDS = frozenset(":,;.")
+"""How a word ends that a command may follow; elsewhere metier is its own subject."""
 _SENTENCE_ENDS = frozenset(".,;:)?")
 """What ends a command that stands in a sentence."""
 

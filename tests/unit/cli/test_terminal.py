@@ -89,7 +89,7 @@ def test_a_word_that_is_too_long_stays_whole_to_be_copied() -> None:
         ("hint: say what is to be done: metier find 'fill in a form'", "metier find 'fill in a form'"),
         ("did you mean, by any chance, 'metier mcp config'? see", "'metier mcp config'?"),
         ("next: write a policy, or try one: METIER_POLICY=FILE metier show", "METIER_POLICY=FILE metier show"),
-        ("note: then metier hub token add --name me, if you can", "metier hub token add --name me,"),
+        ("note: like this: metier hub token add --name me, if you can", "metier hub token add --name me,"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("room", [38, 40, 44, 48])
@@ -98,6 +98,12 @@ def test_a_command_to_be_copied_stays_on_one_line(line: str, folded: str, room: 
 
     assert 1 == sum(folded in one for one in lines)
     assert all(cells(one) <= room for one in lines)
+
+
+def test_metier_is_a_word_like_any_other_where_it_is_the_subject() -> None:
+    assert "it is there because metier\n  installed it" == fold(
+        "it is there because metier installed it", 27
+    )
 
 
 def test_a_command_that_fits_no_line_is_folded_like_any_other_text() -> None:

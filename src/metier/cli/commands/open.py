@@ -21,7 +21,7 @@ from metier.cli.output import (
     say,
     table,
 )
-from metier.cli.plans import finding_lines, shell_name
+from metier.cli.plans import finding_lines, shell_name, telling
 from metier.errors import MetierError, NotFoundError, UsageError
 from metier.fast import TYPE_CHECKING
 
@@ -218,7 +218,7 @@ def _offers_text(outcome: Outcome, source: str) -> str:
     verdicts = [WORD_STYLES.get(step.verdict, "bold") for step in steps]
     out = [table(rows, heads, whole=("NAME",), below="PATH", colours={"VERDICT": verdicts})]
     for one in outcome.refused:
-        reasons = clean("; ".join(one.reasons))
+        reasons = clean("; ".join(telling(one.reasons, one.verdict)))
         out.append(f"refused {bold(one.name)}: {reasons}\n{finding_lines(one.findings, 1)}")
     out.append(f"\n{counted(len(rows), 'skill')} to install, {len(outcome.refused):,} refused\n")
     choice = "" if len(rows) == 1 else " --skill NAME"
