@@ -346,6 +346,8 @@ DOCUMENTS = (
      ("`requires` and `required_by` are lists of names. `observed` is a KeptObservation where the copy that counts was "
       "observed as it is now, otherwise null.")),
     ("metier doctor --json", "{" + ", ".join(f'"{field}": …' for field in DoctorReport._fields) + "}", "With `--agents`: every agent."),
+    ("metier status --json", "DoctorReport with trusted, installed, candidates and attention",
+     "`installed` are names, `candidates` is how many updates and drafts wait for a person."),
     ("metier add SOURCE --json", "Outcome", ("Exit code 1 when any is refused. Several to choose "
                                             "from: an error with `candidates`.")),
     ("metier remove NAME --json", "Outcome",

@@ -433,7 +433,7 @@ def test_why_explains_every_copy(place: Place) -> None:
     answer = place("why", "pdf")
     found = place("why", "pdf", "--json").json
 
-    assert "pdf means root/office/pdf" in answer.out
+    assert "pdf: metier uses root/office/pdf" in answer.out
     assert (f"{place.root}/office/pdf", ["visible", "shadowed"]) == (
         found["chosen"],
         [one["state"] for one in found["candidates"]],

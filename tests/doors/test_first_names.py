@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -40,6 +41,8 @@ def test_an_alias_is_the_command_it_means(alias: str, name: str, home: Home) -> 
         (("mcp", "config", "--for", "claud"), "claude-code"),
         (("secrets", "unst", "KEY"), "'metier secrets unset'"),
         (("completion", "bsh"), "bash"),
+        (("hlep",), "'metier help'"),
+        (("tap", "ad"), "'metier tap add'"),
     ],
 )
 def test_a_slip_of_the_finger_gets_the_nearest_name(
@@ -109,6 +112,21 @@ def test_without_a_terminal_the_hint_names_the_options_that_the_command_has(
     assert "to go ahead, add --yes" == init[1]
 
 
+def test_a_setting_that_is_mistyped_shows_the_nearest_word(home: Home) -> None:
+    answer = run(home.env, "config", "set", "run.network", "nevr")
+
+    assert "did you mean never?" in error_of(answer)[0]
+
+
+@pytest.mark.parametrize("verb", ["get", "set"])
+def test_config_without_a_key_shows_an_example_that_works(verb: str, home: Home) -> None:
+    hint = error_of(run(home.env, "config", verb))[1]
+
+    example = hint.partition("metier ")[2].partition(". see all")[0]
+    assert example.startswith(f"config {verb} ")
+    assert 0 == run(home.env, *example.split()).code
+
+
 def test_version_is_a_command_too(home: Home) -> None:
     assert run(home.env, "--version").out == run(home.env, "version").out
 
@@ -153,6 +171,25 @@ def test_agents_are_listed_with_what_each_sees(home: Home, skill: Writer, tmp_pa
     seen = {row["id"]: row["skills"] for row in answer.json["agents"]}
     assert 1 == seen["claude-code"]
     assert "claude-code" in text.out
+
+
+def test_status_says_in_a_few_lines_where_you_stand(
+    home: Home, skill: Writer, tmp_path: Path
+) -> None:
+    skill("home/.claude/skills/mine")
+    skill("project/.agents/skills/theirs")
+
+    told = run(home.env, "status", cwd=tmp_path / "project").out
+    document = run(home.env, "status", "--json", cwd=tmp_path / "project").json
+
+    assert len(told.splitlines()) < 15
+    assert "not trusted" in told
+    assert "claude-code (1 skill)" in told
+    assert "1 skill is waiting" in told
+    assert "metier trust project ." in told
+    assert (False, [], 0) == tuple(document[k] for k in ("trusted", "installed", "candidates"))
+    assert 2 == document["skills"]["total"]
+    assert "trust" == document["attention"][0]["about"]
 
 
 def test_config_shows_sets_and_unsets_and_keeps_comments(home: Home, tmp_path: Path) -> None:
@@ -239,6 +276,8 @@ COMPLETED = {
     ("mcp", "config", "--for", "curs"): {"cursor"},
     ("waive", "SC60"): {"SC600"},
     ("config", "s"): {"set"},
+    ("config", "get", "scan.mo"): {"scan.model"},
+    ("remove", "pdf", "to"): {"tool"},
     ("completion", "z"): {"zsh"},
 }
 
@@ -257,17 +296,69 @@ def test_completion_knows_what_may_stand_here(
     assert all(word.startswith(words[-1]) for word in answer.out.split())
 
 
-def test_completion_leaves_paths_to_the_shell(home: Home) -> None:
-    assert "" == run(home.env, "__complete", "scan", "").out
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("scan", ""),
+        ("run", "pdf", ""),
+        ("history", "pdf", ""),
+        ("show", "pdf", ""),
+        ("secrets", "set", ""),
+        ("new", ""),
+        ("config", "set", "scan.model", ""),
+    ],
+)
+def test_completion_leaves_to_the_shell_what_is_no_name_of_a_skill(
+    words: tuple[str, ...], home: Home, skill: Writer
+) -> None:
+    skill("home/.agents/skills/pdf")
+
+    assert "" == run(home.env, "__complete", *words).out
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="needs fish")
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("metier show ", ["quite-a-name"]),
+        ("metier list --group f", ["folder"]),
+        ("metier scan inc", ["incoming/"]),
+    ],
+)
+def test_a_real_fish_completes_a_skill_a_choice_and_else_a_path(
+    typed: str, offered: list[str], home: Home, skill: Writer
+) -> None:
+    skill("home/.agents/skills/quite-a-name")
+    (home.path / "incoming").mkdir()
+    (home.path / "folder-of-no-choice").mkdir()
+    script = run(home.env, "completion", "fish").out
+    env = {**environment(home.env), "PATH": f"{_starter(home)}:/usr/bin:/bin"}
+
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", f"{script}\ncomplete -C '{typed}'"],
+        env=env,
+        cwd=home.path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert offered == [line.partition("\t")[0] for line in done.stdout.splitlines()]
+
+
+def _starter(home: Home) -> Path:
+    """Put a command that starts metier into a folder for programs, and give that."""
+    folder = home.path / "bin"
+    folder.mkdir()
+    starter = folder / "metier"
+    starter.write_text(f'#!/bin/sh\nexec {sys.executable} -m metier "$@"\n')
+    starter.chmod(0o755)
+    return folder
 
 
 def test_a_real_bash_completes_a_skill(home: Home, skill: Writer) -> None:
     skill("home/.agents/skills/quite-a-name")
-    bin_folder = home.path / "bin"
-    bin_folder.mkdir()
-    starter = bin_folder / "metier"
-    starter.write_text(f'#!/bin/sh\nexec {sys.executable} -m metier "$@"\n')
-    starter.chmod(0o755)
+    bin_folder = _starter(home)
     script = run(home.env, "completion", "bash").out
     asked = 'COMP_WORDS=(metier show qui); COMP_CWORD=2; _metier; echo "${COMPREPLY[@]}"'
     env = {**environment(home.env), "PATH": f"{bin_folder}:/usr/bin:/bin"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -119,6 +120,23 @@ def test_agents_without_skills_are_told_that_there_are_none(home: Home, tmp_path
     assert "left a trace" not in said
 
 
+@pytest.mark.parametrize("has_others", [True, False])
+def test_skills_that_wait_for_trust_are_not_passed_over_by_the_table_of_agents(
+    has_others: bool, home: Home, skill: Writer, tmp_path: Path
+) -> None:
+    (home.path / ".claude").mkdir()
+    skill("project/.claude/skills/theirs")
+    if has_others:
+        skill(home.path / ".claude/skills/mine")
+
+    said = run(home.env, "list", "--agent", "all", cwd=tmp_path / "project").out
+
+    assert "not shown: 1 skill is waiting, because you haven't trusted this project yet" in said
+    assert "metier trust project ." in said
+    assert "There are no skills" not in said
+    assert has_others is ("mine" in said)
+
+
 def test_skills_that_no_agent_sees_have_a_group(home: Home, skill: Writer, tmp_path: Path) -> None:
     folder = skill("elsewhere/mine").parent
 
@@ -198,6 +216,28 @@ def test_one_skill_is_counted_as_one(
     assert ["", "scanning: 1 skill ...", "scanning: 2 skills ..."] == (
         capsys.readouterr().err.split("\r\x1b[K")
     )
+
+
+@pytest.mark.parametrize(("columns", "has_bar"), [(80, True), (61, True), (50, False)])
+def test_a_meter_says_what_is_left_however_narrow_it_is(
+    columns: int,
+    has_bar: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(output, "METER_DELAY_SECONDS", 0)
+    monkeypatch.setattr(output, "METER_STEP_SECONDS", 0)
+    monkeypatch.setattr(output, "screen_columns", lambda _stream: columns)
+    monkeypatch.setattr(time, "monotonic", iter(range(0, 1000, 10)).__next__)
+    meter = output.Meter()
+
+    meter("scanned", 100, 300)
+    meter("scanned", 120, 300)
+
+    line = capsys.readouterr().err.split("\r\x1b[K")[-1]
+    assert line.endswith("120 of 300 skills, 2.0/s, 90 s left")
+    assert len(line) < columns
+    assert has_bar is ("[#" in line)
 
 
 def test_a_long_address_in_a_finding_is_folded(home: Home, skill: Writer, tmp_path: Path) -> None:

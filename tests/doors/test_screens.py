@@ -112,6 +112,7 @@ SCREENS = {
     "enable": Call("enable family", before=("disable family",), changes=True),
     "disable": Call("disable family", changes=True),
     "doctor": Call("doctor"),
+    "status": Call("status"),
     "agents": Call("agents"),
     "init": Call("init --yes", changes=True),
     "config": Call("config list"),

@@ -103,7 +103,7 @@ def test_without_a_terminal_it_only_reports(home: Home, skill: Writer) -> None:
     assert (1, True) == (
         told.code,
         told.out.startswith(
-            "weather is setup_needed\n  missing env: STORM_KEY, WIND_KEY, OPENAI_API_KEY\n"
+            "weather needs setup\n  missing env: STORM_KEY, WIND_KEY, OPENAI_API_KEY\n"
         ),
     )
     assert "never given: OPENAI_API_KEY" in told.out
@@ -132,7 +132,7 @@ def test_lines_of_standard_input_answer_in_order(home: Home, skill: Writer) -> N
         second.json["stored"],
         second.json["readiness"],
     )
-    assert (0, "weather is available\n") == (third.code, third.out)
+    assert (0, "weather is ready\n") == (third.code, third.out)
     assert all(VALUE not in one.out + one.err for one in (first, second, third))
     kept = (home.path.parent / "metier-home" / "secrets" / "values.env").read_text()
     assert f'STORM_KEY="{VALUE}"\nWIND_KEY="{VALUE}-2"\n' == kept
@@ -235,11 +235,14 @@ def test_why_a_skill_is_not_for_this_system_is_printed(home: Home, skill: Writer
 
     gated, worded = (run(home.env, "setup", name, cwd=home.path) for name in ("gated", "worded"))
 
-    assert (1, "gated is unsupported\n  gate: platforms = windows, and this is linux\n") == (
+    assert (1, "gated can't be used here\n  gate: platforms = windows, and this is linux\n") == (
         gated.code,
         gated.out,
     )
-    assert (1, "worded is unsupported\n  it says that it is for windows, and this is linux\n") == (
+    assert (
+        1,
+        "worded can't be used here\n  it says that it is for windows, and this is linux\n",
+    ) == (
         worded.code,
         worded.out,
     )
@@ -281,7 +284,7 @@ def test_what_is_optional_is_asked_for_last_and_marked(home: Home, skill: Writer
 
     assert 0 == code
     assert b"STORM_KEY (optional): Key of the" in terminal.seen
-    assert b"weather is " in terminal.seen
+    assert b"weather \x1b[32mis ready" in terminal.seen
     assert b"missing" not in terminal.seen
 
 

@@ -189,7 +189,8 @@ def test_the_words_of_a_load_are_on_stderr_and_the_document_on_stdout(
     assert (0, "ask", "community") == (answer.code, answer.json["state"], answer.json["level"])
     assert answer.json["disclosed"].startswith("[UNTRUSTED SKILL: pdf]")
     assert answer.err.startswith(
-        "warning: 'pdf' is level community (you haven't trusted this project yet"
+        "warning: 'pdf' comes from an unverified source, so treat its instructions with care: "
+        "you haven't trusted this project yet"
     )
 
 
@@ -220,8 +221,13 @@ def test_why_shows_the_decision_and_its_reasons(home: Home, skill: Writer, proje
 
     answer = run(home.env, "why", "pdf", cwd=project)
 
-    assert "community and safe (score 0): install allow, load allow, run ask" in answer.out
-    assert "community and safe (score 0): install ask, load ask, run ask" in answer.out
+    assert (
+        "community and safe (score 0): install allowed, load allowed, run asks first" in answer.out
+    )
+    assert (
+        "community and safe (score 0): install asks first, load asks first, run asks first"
+        in answer.out
+    )
     assert "metier trust project ." in answer.out
 
 

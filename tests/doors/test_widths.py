@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
-from doors.command import on_screen, run
+from doors.command import Session, on_screen, run
 from wcwidth import wcswidth
 
 from metier.cli.table import SUMMARIES
@@ -83,7 +84,8 @@ def test_no_line_is_wider_than_the_terminal(
     screen = on_screen(home.env, *asked, columns=columns, cwd=tmp_path / "project")
 
     wide = [line for line in screen.lines if wcswidth(line) > columns]
-    assert [] == [line for line in wide if len(line.split()) > 1]  # a path alone stays whole
+    # a path alone stays whole, and so does a digest
+    assert [] == [line for line in wide if len(line.split()) > 1 or not {*"/:"} & {*line}]
     assert "Traceback" not in screen.text
 
 
@@ -92,9 +94,23 @@ def test_no_line_is_wider_than_the_terminal(
 def test_help_fits(name: str, columns: int, home: Home) -> None:
     screen = on_screen(home.env, *filter(None, [name]), "--help", columns=columns)
 
-    wide = [line for line in screen.lines if wcswidth(line) > columns]
-    # what is to be copied stays whole
-    assert [] == [line for line in wide if not line.startswith("  metier ") and " " in line.strip()]
+    assert [] == [line for line in screen.lines if wcswidth(line) > columns]
+
+
+def test_an_example_that_is_too_wide_goes_on_as_a_shell_reads_it(home: Home) -> None:
+    help_text = on_screen(home.env, "waive", "--help", columns=60).text.replace("\r\n", "\n")
+
+    example = "metier waive SC201 pdf --reason 'our own installer' \\\n    --until 2027-06-30"
+    assert f"  {example}\n" in help_text
+    assert "2027-06-30" == shlex.split(example)[-1]
+
+
+def test_a_question_has_short_paths_and_what_is_written_long_ones(home: Home) -> None:
+    asked = Session(home.env, "mcp", "config", "--for", "codex", "--write").wait("[y/N] ")
+    text = asked.press(b"n\n").end().text
+
+    assert "Put this into ~/.codex/config.toml?" in " ".join(text.split())
+    assert 'command = "/' in text
 
 
 def test_in_a_pipe_nothing_is_cut(machine: dict[str, str], home: Home, tmp_path: Path) -> None:

@@ -198,6 +198,7 @@ WORDS: dict[str, tuple[tuple[str, ...], ...]] = {
     "disable": (("needy",),),
     "enable": (("needy",),),
     "doctor": ((), ("--agents",)),
+    "status": ((),),
     "agents": ((),),
     "init": (("--yes",),),
     "config": ((), ("set", "hide_unready", "true"), ("get", GIVEN)),

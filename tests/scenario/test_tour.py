@@ -73,7 +73,7 @@ def test_the_tour_tells_the_story_of_every_example(ground: Ground) -> None:
         "merged with your edits",
         "hint: ",
         "shadowed by project/.agents/skills/release-notes: project comes before user",
-        "release-notes means ~/.claude/skills/release-notes for Claude Code",
+        "release-notes: Claude Code uses ~/.claude/skills/release-notes",
         "brand-kit:palette",
         "1  csv-report ",
         " of 7 skills, ",

@@ -74,7 +74,8 @@ def require_yes(
     if not has_person():
         raise _unasked("there is no terminal to ask on", values, look)
     clear_meter()
-    remark(f"{above}{fold(f'{question} [y/N]', screen_columns(sys.stderr))} ")
+    asked = fold(shorten_paths(f"{question} [y/N]"), screen_columns(sys.stderr))
+    remark(f"{above}{asked} ")
     said = sys.stdin.readline()
     clear_meter()
     if said.strip().lower() not in {"y", "yes"}:

@@ -23,7 +23,7 @@ EXAMPLES = [
 
 
 GROUPS = {
-    "Look around": "tour list show find why agents categories tree usage path open edit doctor",
+    "Look around": "tour list show find why agents categories tree usage path open edit status doctor",
     "Install and update": "search tap info add update outdated remove sync diff merge history "
     "rollback review plugin adopt lock gc",
     "Check and trust": "check scan observe trust waive policy audit",
@@ -42,7 +42,7 @@ Usage: metier COMMAND [OPTIONS]
 
 {_commands()}
 Options:
-{_options((*COMMON, Option("--version", "show the version")))}
+{_options((*COMMON, Option("--version", "show the version", short="-V")))}
 Examples:
 {_columns(EXAMPLES)}
 'metier COMMAND --help' says more about a command.
@@ -74,7 +74,23 @@ def command_help(command: CommandRow) -> str:
 Options:
 {_options((*command.options, *COMMON))}
 Examples:
-{_columns([*command.examples.items()], "    ")}"""
+{_columns([(_continued(one), what) for one, what in command.examples.items()], "    ")}"""
+
+
+def _continued(example: str) -> str:
+    """Continue a command that is too wide on further lines, as a shell reads it."""
+    room = min(width(), HELP_COLUMNS) - len("  ")
+    if cells(example) <= room:
+        return example
+    out, *options = example.split(" --")
+    last = out
+    for option in options:
+        longer = f"{last} --{option}"
+        if cells(f"{longer} \\") <= room:
+            out, last = f"{out} --{option}", longer
+        else:
+            out, last = f"{out} \\\n    --{option}", f"  --{option}"
+    return out
 
 
 def _columns(rows: list[tuple[str, str]], gap: str = "  ") -> str:

@@ -85,7 +85,7 @@ def _run(words: list[str]) -> int:
             return _run([words[1], "--help"])
         output.write(overview())
         return 0
-    if name == "--version":
+    if name in {"--version", "-V"}:
         from metier import __version__
 
         output.write(f"metier {__version__}\n")
@@ -241,7 +241,7 @@ def _unknown_command(name: str) -> UsageError:
         near = closest(name, known) if name.startswith("--") else ""
         hint = f"did you mean {near}? " if near else ""
         return UsageError(f"metier has no option {name}", hint=f"{hint}see: metier --help")
-    near = closest(name, [*SUMMARIES, *ALIASES])
+    near = closest(name, [*SUMMARIES, *ALIASES, "help"])
     hint = f"did you mean 'metier {near}'? " if near else ""
     return UsageError(f"unknown command 'metier {name}'", hint=f"{hint}see: metier --help")
 

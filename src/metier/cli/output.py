@@ -474,6 +474,8 @@ ONE_OF = {
 """What is counted, where there is one of it."""
 METER_CELLS = 24
 """How long the bar is, where it is known how much there is to do."""
+MIN_METER_CELLS = 6
+"""A bar that has room for less than this is left out."""
 
 
 class Meter:
@@ -503,9 +505,9 @@ class Meter:
             remark(f"scanning {total:,} skills{ONCE}; {QUICKER}\n")
         self.shown = True
         room = max(screen_columns(sys.stderr) - 1, 1)  # a line that wraps could not be taken away
-        remark("\r\x1b[K" + cut(self._line(what, count, total, now), room))
+        remark("\r\x1b[K" + cut(self._line(what, count, total, now, room), room))
 
-    def _line(self, what: str, count: int, total: int, now: float) -> str:
+    def _line(self, what: str, count: int, total: int, now: float, room: int) -> str:
         verb, noun = METER_WORDS.get(what, ("reading", what))
         if (total or count) == 1:
             noun = ONE_OF.get(noun, noun)
@@ -515,12 +517,17 @@ class Meter:
             return f"{verb}{some if count else ''} ..."
         if not total:
             return f"{verb}: {count:,} {noun} ..."
-        done = min(count * METER_CELLS // total, METER_CELLS)
-        bar = "#" * done + "." * (METER_CELLS - done)
-        pace = self._pace(count, total, now, is_bytes=is_bytes)
-        if is_bytes:
-            return f"{verb} [{bar}] {_megabytes(count)} of {_megabytes(total)}{pace}"
-        return f"{verb} [{bar}] {count:,} of {total:,} {noun}{pace}"
+        amount = (
+            f"{_megabytes(count)} of {_megabytes(total)}"
+            if is_bytes
+            else f"{count:,} of {total:,} {noun}"
+        )
+        told = f"{amount}{self._pace(count, total, now, is_bytes=is_bytes)}"
+        # the bar gives way: how much is left says more
+        size = min(room - len(f"{verb} [] {told}"), METER_CELLS)
+        done = min(count * size // total, size)
+        bar = f"[{'#' * done}{'.' * (size - done)}] " if size >= MIN_METER_CELLS else ""
+        return f"{verb} {bar}{told}"
 
     def _pace(self, count: int, total: int, now: float, *, is_bytes: bool) -> str:
         """Say how many are done in a second, and how many seconds are left; nothing at first."""

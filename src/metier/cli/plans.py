@@ -299,11 +299,11 @@ def _why(step: PlanStep) -> str:
     told = [f"needed by {_named([clean(one) for one in step.needed_by])}"] if step.needed_by else []
     told += [MODE_WORDS[step.mode]] if step.mode in MODE_WORDS else []
     told += [f"new: {', '.join(step.gained)}"] if step.gained else []
-    told += _telling(step.reasons, step.verdict)
+    told += telling(step.reasons, step.verdict)
     return "; ".join(told) or LEVEL_WORDS.get(step.level, f"level {step.level}")
 
 
-def _telling(reasons: Sequence[str], verdict: str = "") -> list[str]:
+def telling(reasons: Sequence[str], verdict: str = "") -> list[str]:
     """Leave out of reasons what a line has already, or is the same for every skill: the level, the
     verdict, and what the policy makes of them.
     """
@@ -315,11 +315,11 @@ def _telling(reasons: Sequence[str], verdict: str = "") -> list[str]:
 
 
 def _first(reasons: Sequence[str], verdict: str = "") -> str:
-    return "".join((_telling(reasons, verdict) or list(reasons))[:1])
+    return "".join((telling(reasons, verdict) or list(reasons))[:1])
 
 
 def _why_held(one: HeldUpdate) -> str:
-    more = len(_telling(one.reasons)) - 1
+    more = len(telling(one.reasons)) - 1
     return _first(one.reasons) + (f" (and {counted(more, 'reason')} more)" if more > 0 else "")
 
 
@@ -329,7 +329,7 @@ def _ways_out(outcome: Outcome) -> str:
     """
     whose: dict[str, list[str]] = {}
     for one in outcome.refused:
-        for reason in _telling(one.reasons)[1:][-1:]:
+        for reason in telling(one.reasons)[1:][-1:]:
             whose.setdefault(reason, []).append(one.name)
     alone = len(outcome.refused) == 1
     told = [reason if alone else f"{_named(names)}: {reason}" for reason, names in whose.items()]

@@ -84,6 +84,7 @@ SUMMARIES = {
     "enable": "show a hidden skill again",
     "disable": "hide a skill",
     "doctor": "show what is configured, missing or wrong",
+    "status": "show who is here, what is installed and what needs attention",
     "agents": "list the agents on this machine and how many skills each sees",
     "init": "get a project ready for skills",
     "config": "show or change your settings",
@@ -102,7 +103,6 @@ ALIASES = {
     "rm": "remove",
     "uninstall": "remove",
     "upgrade": "update",
-    "status": "doctor",
 }
 """Names that people try first, and what they mean."""
 FILES = {

@@ -226,8 +226,9 @@ def _shared(needs: Sequence[int], room: int) -> list[int]:
 
 
 def fold(text: str, room: int) -> str:
-    """Fold lines that are too wide between words, each below its own beginning. A word that is
-    too long, such as a path, stays whole, so that it can be copied.
+    """Fold lines that are too wide between words, each below its own beginning. A command stays on
+    one line where that is wide enough, and a word that is too long, such as a path, stays whole, so
+    that they can be copied.
     """
     if room >= UNBOUNDED_COLUMNS:
         return text
@@ -241,27 +242,110 @@ def _folded(line: str, room: int) -> str:
     before = line[: len(line) - len(bare)]
     begins = next((word for word in HANGING_WORDS if _plain(bare).startswith(word)), "  ")
     hanging = before + " " * len(begins)
-    first, *rest = bare.split(" ")
-    out = [before + first]
-    for word in rest:
-        longer = f"{out[-1]} {word}"
-        if cells(longer) > room and out[-1].strip():
-            fits = len(hanging) <= len(SHALLOW_INDENT) or cells(hanging + word) <= room
-            out.append((hanging if fits else SHALLOW_INDENT) + word)
-        else:
-            out[-1] = longer
+    first, *rest = _pieces(bare, room - len(hanging))
+    out = _extended([before], first, hanging, room, gap="")
+    for piece in rest:
+        out = _extended(out, piece, hanging, room)
     return "\n".join(one.rstrip() for one in out)
+
+
+def _extended(out: list[str], piece: str, hanging: str, room: int, gap: str = " ") -> list[str]:
+    """Add what is not to be parted to the last line, or to a new one."""
+    longer = out[-1] + gap + piece
+    if cells(longer) <= room or not (out[-1].strip() or _may_break(piece)):
+        return [*out[:-1], longer]
+    fits = len(hanging) <= len(SHALLOW_INDENT) or cells(hanging + piece) <= room
+    indent = hanging if fits or _may_break(piece) else SHALLOW_INDENT
+    if not _may_break(piece) or cells(indent + piece) <= room:
+        return [*out, indent + piece]
+    left = room - cells(out[-1] + gap)
+    here = _broken(piece, left) if left >= MIN_CELL_COLUMNS else ""
+    lines = [*out[:-1], out[-1] + gap + here] if here else list(out)
+    rest = piece[len(here) :]
+    while rest:
+        part = _broken(rest, room - len(indent)) or rest
+        lines.append(indent + part)
+        rest = rest[len(part) :]
+    return lines
+
+
+def _broken(text: str, room: int) -> str:
+    """Give as much of a text as fits, so that no line begins with what ends a sentence."""
+    from unicodedata import category
+
+    part = _taken(text, room)
+    while len(part) > 1 and len(part) < len(text) and category(text[len(part)]) in _CLOSING:
+        part = part[:-1]
+    return part
+
+
+_CLOSING = frozenset({"Po", "Pe", "Pf"})
+"""Kinds of characters that no line begins with: full stops, commas, brackets that close."""
+
+
+def _may_break(word: str) -> bool:
+    """Tell whether a word may be parted anywhere: Chinese and the like, which has no spaces; not a
+    path, which is copied.
+    """
+    return not word.isascii() and "/" not in word and ESCAPE not in word
+
+
+MAX_COMMAND_WORDS = 4
+"""How many words of a command are plain ones: its name, what it does, and with what."""
+
+
+def _pieces(line: str, room: int) -> list[str]:
+    """Part a line where it may be folded: at spaces, but not inside a command that somebody copies,
+    if so much fits on a line.
+    """
+    words = line.split(" ")
+    out: list[str] = []
+    while words:
+        follows = not out or out[-1][-1:] in _BEFORE_COMMANDS or out[-1] == "run"
+        size = _command_words(words) if follows or words[0][:1] in _QUOTES else 1
+        piece = " ".join(words[:size])
+        if cells(piece) > room:
+            size, piece = 1, words[0]
+        out.append(piece)
+        words = words[size:]
+    return out
+
+
+def _command_words(words: Sequence[str]) -> int:
+    """Count the words of the command that a text begins with: as far as the sentence, or the quote
+    around it, lets it go; 1 where it begins with none.
+    """
+    has_variable = words[0].partition("=")[0].isupper() and words[1:2] == ["metier"]
+    first = int(has_variable)
+    if words[first].lstrip("'`(") != "metier":
+        return 1
+    quote = words[first][0] if words[first][0] in "'`" else ""
+    is_open = False
+    for at, word in enumerate(words[first + 1 :], start=first + 1):
+        before = words[at - 1]
+        if quote and quote in word:
+            return at + 1
+        plain = at < MAX_COMMAND_WORDS or (before.startswith("--") and "=" not in before)
+        if not (quote or is_open or plain or word[:1] in "-./~'\"" or word.isupper()):
+            return at
+        is_open ^= not quote and word.count("'") % 2 == 1
+        if not is_open and not quote and word.strip(".") and word[-1:] in _SENTENCE_ENDS:
+            return at + 1
+    return len(words)
+
+
+_QUOTES = frozenset("'`(")
+_BEFORE_COMMANDS = frozenset(":,;.")
+"""How a word ends that a command may follow; elsewhere metier is its own subject."""
+_SENTENCE_ENDS = frozenset(".,;:)?")
+"""What ends a command that stands in a sentence."""
 
 
 def wrapped(text: str, room: int) -> list[str]:
     """Give a text as lines of so many cells at most, cut between words."""
     out = [""]
-    for word in text.split():
-        longer = f"{out[-1]} {word}".lstrip()
-        if out[-1] and cells(longer) > room:
-            out.append(word)
-        else:
-            out[-1] = longer
+    for piece in _pieces(" ".join(text.split()), room):
+        out = _extended(out, piece, "", room, " " if out[-1] else "")
     return out
 
 

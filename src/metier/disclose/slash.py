@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metier.errors import closest
 from metier.standard import full_yaml
-from metier.standard.names import nearest, one_line, slug
+from metier.standard.names import near_names, nearest, one_line, slug
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -237,8 +237,8 @@ def _normal(typed: str) -> tuple[str, str]:
 
 
 def suggestions(typed: str, forms: Iterable[str]) -> list[str]:
-    """Name the commands that may have been meant: the same first two letters, then the nearest
-    (CO-29).
+    """Name the commands that may have been meant: those with the same first two letters (CO-29) or
+    a slip away, else what is near; where nothing is, the first few.
     """
     known = list(forms)
     start = typed[:2].lower()
@@ -250,13 +250,11 @@ def suggestions(typed: str, forms: Iterable[str]) -> list[str]:
         if form[:1] == start[:1] and abs(len(form) - len(typed)) <= 2 and len(form) <= MAX_TYPED
     ]
     slip = closest(typed, close[:MAX_COMPARED]) if len(typed) <= MAX_TYPED else ""
-    near = [
-        *nearest(typed, alike, MAX_SUGGESTIONS),
-        *sorted(alike)[:MAX_SUGGESTIONS],
-        slip,
-        *nearest(typed, known, MAX_SUGGESTIONS),
-    ]
-    return list(dict.fromkeys(filter(None, near)))[:MAX_SUGGESTIONS]
+    near = [*nearest(typed, alike, MAX_SUGGESTIONS), *sorted(alike)[:MAX_SUGGESTIONS], slip]
+    found = list(dict.fromkeys(filter(None, near)))[:MAX_SUGGESTIONS]
+    return (
+        found or near_names(typed, known, MAX_SUGGESTIONS) or nearest(typed, known, MAX_SUGGESTIONS)
+    )
 
 
 # --- bundles

@@ -434,9 +434,9 @@ AGENTS: tuple[Agent, ...] = (
     _row("universal", "Universal convention", f".agents .agent ~/.agents {_CONFIG}/agents ~/.agent", "agents",
          "openskills --universal writes to .agent", reach="ancestors"),
     _row("claude-code", "Claude Code", f"/etc/claude-code/.claude {_CLAUDE} .claude", "claude",
-         "a skill is called by its folder; of a name an enterprise's beats a person's, which beats a "
-         "project's, where the nearest folder wins, and what is hidden from the model beats nothing; "
-         ".agents is not read",
+         "it calls a skill by its folder. Of two with one name, an enterprise's beats yours, which beats a "
+         "project's; in a project the nearest folder wins, and what is hidden from the model beats nothing. "
+         "It doesn't read .agents",
          reach="homewards")._replace(
              duplicates="offered", plugins=(f"{_CLAUDE}/plugins/cache",), markets=(f"{_CLAUDE}/plugins/marketplaces",),
              limits=Limits(depth=1), plugin_depth=3, loading=_CLAUDE_LOADS, asked="2.1.327",

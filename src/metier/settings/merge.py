@@ -395,7 +395,8 @@ def _one_of(*known: str, must: str = "") -> Callable[[ConfigSource, str, Any], s
 
     def read(source: ConfigSource, key: str, value: Any) -> str:
         if value not in known:
-            raise wrong(source, key, must)
+            near = closest(value, known) if isinstance(value, str) else ""
+            raise wrong(source, key, f"{must} (did you mean {near}?)" if near else must)
         return str(value)
 
     return read

@@ -109,7 +109,9 @@ def logout(context: Context, url: str) -> str:
     base = hub_base(url)
     token = read_hubs(context).get(base, KnownHub("")).token
     if not token:
-        raise NotFoundError(f"you are not logged in to {base}", hint="nothing was changed")
+        raise NotFoundError(
+            f"you are not logged in to {base}", hint=f"to log in: metier login {base}"
+        )
     with suppress(MetierError):  # a hub that is away forgets it when it ends
         client_for(context, base, token).send_json("POST", "/logout", {})
     change_hubs(context, lambda hubs: {**hubs, base: hubs[base]._replace(token="")})

@@ -448,11 +448,19 @@ def public_keys(context: Context) -> list[bytes]:
     return [public for public in found if public is not None]
 
 
+ACTION_WORDS: dict[Action, str] = {
+    "allow": "allowed",
+    "warn": "allowed with a warning",
+    "ask": "asks first",
+    "block": "blocked",
+}
+
+
 def decision_of(case: TrustCase) -> Trusted:
     """Give the decision with its reasons, the row of the table last."""
     card, verdict, decision, waived = case
     phases: dict[Phase, Action] = {phase: decision.action(phase) for phase in PHASES}
-    does = ", ".join(f"{phase} {action}" for phase, action in phases.items())
+    does = ", ".join(f"{phase} {ACTION_WORDS[action]}" for phase, action in phases.items())
     rule = f"{decision.level} and {verdict.level} (score {verdict.score}): {does}"
     told = tuple(
         reason for reason in decision.reasons if not reason.endswith((": block", ": ask", ": warn"))

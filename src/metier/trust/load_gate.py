@@ -54,7 +54,7 @@ def load(context: Context, card: Card, *, consent: bool = False) -> Usable[Trust
     else:
         admitted = usable(case, verdict.digest, decision, "load", consent=consent)
     if decision.load != "allow":
-        warning = f"'{card.name}' is {_doubts(case)}. Treat its instructions with care"
+        warning = f"'{card.name}' {_doubts(case)}"
         if warning not in context.warnings:
             context.warnings.append(warning)
     if context.data and (
@@ -93,13 +93,24 @@ def held_inside(context: Context, card: Card, place: str) -> str:
 
 
 def _doubts(case: TrustCase) -> str:
+    """Say where it comes from and what speaks against it; reasons may end with a command to copy."""
     told = [reason for reason in decision_of(case).reasons[:-1] if not reason.startswith("level ")]
     told += [
         f"{found.rule} in {place_of(found)}" if place_of(found) else found.rule
         for found in leading_findings(case.verdict.findings, MAX_NAMED_FINDINGS)
         if found.severity in HARMFUL_SEVERITIES
     ]
-    return f"level {case.decision.level} ({'; '.join(told)})"
+    level = case.decision.level
+    source = DOUBTFUL_LEVELS.get(level, f"is {level}, but")
+    why = f": {'; '.join(told)}" if told else ""
+    return f"{source} treat its instructions with care{why}"
+
+
+DOUBTFUL_LEVELS = {
+    "community": "comes from an unverified source, so",
+    "quarantined": "is quarantined, so",
+}
+"""What a skill's level says of its instructions, where that is a reason to be careful."""
 
 
 def _refuse_unasked(context: Context, case: TrustCase) -> RefusedError:

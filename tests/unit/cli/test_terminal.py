@@ -81,6 +81,59 @@ def test_a_word_that_is_too_long_stays_whole_to_be_copied() -> None:
     assert f"see\n  {path}\n  there" == fold(f"see {path} there", 20)
 
 
+@pytest.mark.parametrize(
+    ("line", "folded"),
+    [
+        ("Review them, then run: metier trust project .", "metier trust project ."),
+        ("so much is wrong with it: metier check .agents/skills", "metier check .agents/skills"),
+        ("hint: say what is to be done: metier find 'fill in a form'", "metier find 'fill in a form'"),
+        ("did you mean, by any chance, 'metier mcp config'? see", "'metier mcp config'?"),
+        ("next: write a policy, or try one: METIER_POLICY=FILE metier show", "METIER_POLICY=FILE metier show"),
+        ("note: like this: metier hub token add --name me, if you can", "metier hub token add --name me,"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("room", [38, 40, 44, 48])
+def test_a_command_to_be_copied_stays_on_one_line(line: str, folded: str, room: int) -> None:
+    lines = fold(line, room).split("\n")
+
+    assert 1 == sum(folded in one for one in lines)
+    assert all(cells(one) <= room for one in lines)
+
+
+def test_metier_is_a_word_like_any_other_where_it_is_the_subject() -> None:
+    assert "it is there because metier\n  installed it" == fold(
+        "it is there because metier installed it", 27
+    )
+
+
+def test_a_command_that_fits_no_line_is_folded_like_any_other_text() -> None:
+    lines = fold("see: metier add ./a-folder --skill pdf --to codex", 24).split("\n")
+
+    assert all(cells(one) <= 24 for one in lines)
+
+
+@pytest.mark.parametrize(
+    "text", ["整理数字表格,并说明有什么异常。" * 5, "说明: " + "整理数字表格" * 9]
+)
+@pytest.mark.parametrize("room", [20, 21, 60])
+def test_a_text_without_spaces_is_folded_anywhere(text: str, room: int) -> None:
+    lines = fold(text, room).split("\n")
+
+    assert all(cells(one) <= room for one in lines)
+    assert text.replace(" ", "") == "".join(lines).replace(" ", "")
+    assert all(cells(one) <= room for one in wrapped(text, room))
+
+
+def test_no_line_begins_with_what_ends_a_sentence() -> None:
+    assert ["整理数字表", "格。"] == wrapped("整理数字表格。", 12)[-2:]
+
+
+def test_a_path_stays_whole_in_any_script() -> None:
+    path = "~/.agents/skills/" + "表格整理工具箱" * 4
+
+    assert f"see\n  {path}\n  there" == fold(f"see {path} there", 20)
+
+
 def test_a_coloured_line_is_folded_by_what_is_seen_of_it() -> None:
     assert "\x1b[31merror:\x1b[0m one\n       two" == fold("\x1b[31merror:\x1b[0m one two", 11)
 

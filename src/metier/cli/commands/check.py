@@ -73,7 +73,7 @@ ROWS = (
             ),
             Option("--description", "what it does and when to use it", "TEXT"),
         ),
-        examples={"metier new release-notes": "makes .agents/skills/release-notes/SKILL.md"},
+        examples={"metier new release-notes": "makes it in .agents/skills"},
         run=run_new,
     ),
 )

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SKILL_WORDS = frozenset({"NAME", "[NAME]", "NAME...", "[NAME...]", "NAME-or-PATH"})
 """Operands that are the name of a skill."""
+NAMES_OTHERS = frozenset({"secrets", "new"})
+"""Commands whose NAME is that of a secret, or of a skill that is not there yet."""
 _BASH = """_metier() {
   local IFS=$'\\n'
   COMPREPLY=($(compgen -W "$(metier __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)" -- "${COMP_WORDS[COMP_CWORD]}"))
@@ -36,9 +38,14 @@ compdef _metier metier
 """
 _FISH = """function __metier_complete
   set -l words (commandline -opc) (commandline -ct)
-  metier __complete $words[2..-1] 2>/dev/null
+  set -l found (metier __complete $words[2..-1] 2>/dev/null)
+  if test (count $found) -gt 0
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
 end
-complete -c metier -a '(__metier_complete)'
+complete -c metier -f -a '(__metier_complete)'
 """
 _POWERSHELL = """Register-ArgumentCompleter -Native -CommandName metier -ScriptBlock {
   param($word, $line, $cursor)
@@ -98,9 +105,17 @@ def _candidates(before: list[str], current: str) -> Iterable[str]:
         return SCRIPTS
     if command.name == "waive" and at == 0:
         return _rule_codes()
-    if (verbs and command.name in {"trust", "plugin"}) or SKILL_WORDS & set(wanted):
-        return _skill_names()
-    return ()
+    if command.name == "config":
+        return _setting_names() if at == 1 else ()
+    names_skills = command.name in {"trust", "plugin"} or _operand_at(wanted, at) in SKILL_WORDS
+    return _skill_names() if names_skills and command.name not in NAMES_OTHERS else ()
+
+
+def _operand_at(wanted: list[str], at: int) -> str:
+    """Give what is to be filled in here; the last one again where that may be repeated."""
+    if at < len(wanted):
+        return wanted[at]
+    return wanted[-1] if wanted and wanted[-1].rstrip("]").endswith("...") else ""
 
 
 def _operands(words: list[str], options: Iterable[Option]) -> list[str]:
@@ -135,6 +150,13 @@ def _skill_names() -> list[str]:
         return [card.name for card in m.skills(all=True) if " " not in card.name]
 
 
+def _setting_names() -> Iterable[str]:
+    from metier.library import open_library
+
+    with open_library() as m:
+        return m.settings_given(defaults=True)
+
+
 def _rule_codes() -> list[str]:
     from metier.scan.ruleset import RULES
 
@@ -160,7 +182,7 @@ ROWS = (
         examples={
             'eval "$(metier completion bash)"': "in ~/.bashrc; zsh, fish and powershell work too"
         },
-        detail="It knows commands, options, skills, agents, clients, scopes and rules.",
+        detail="It knows commands, options, skills, agents, clients, scopes, settings and rules.",
         run=run,
     ),
 )

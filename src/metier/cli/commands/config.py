@@ -56,7 +56,8 @@ def run_config(values: Values) -> int:
         elif verb in VERBS:
             raise UsageError(
                 f"metier config {verb} needs a KEY{' and a VALUE' if verb == 'set' else ''}",
-                hint="metier config set supply.fast_forward false",
+                hint=f"for example: metier config {verb} run.network"
+                f"{' none' if verb == 'set' else ''}. see all: metier config list --all",
             )
         else:
             raise cannot("config", verb, *VERBS)

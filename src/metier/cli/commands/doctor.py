@@ -124,7 +124,7 @@ def _folders(report: DoctorReport) -> str:
 
 def _agents(report: DoctorReport) -> str:
     if not report.agents:
-        return _heading("Agents") + "No agent that metier knows has left a trace here.\n"
+        return _heading("Agents") + "No agents found on this machine.\n"
     rows = [
         (
             one.id,

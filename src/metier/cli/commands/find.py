@@ -200,6 +200,8 @@ def _say_nothing_fits(m: Library, skills: int) -> None:
         note(f"no skill to search: {waiting}")
     else:
         note(f"nothing among {counted(skills, 'skill')} fits that")
+        if waiting:
+            note(f"not searched: {waiting}")
     note("")
     if waiting:
         note(TRUST_HINT)

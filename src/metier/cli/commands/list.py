@@ -46,7 +46,7 @@ MAX_NAMES_SHOWN = 3
 """Skills that a remark below a list names."""
 SEEN_MARK, UNSEEN_MARK = "yes", "-"
 NO_AGENT = "(no agent)"
-NO_AGENTS = "No agent that metier knows has left a trace on this machine.\n"
+NO_AGENTS = "No agents found on this machine.\n"
 NO_SKILLS_FOR_AGENTS = """There are no skills here for {} to see.
 
 next: metier new NAME makes one, metier search WORDS finds some
@@ -388,6 +388,7 @@ def _run_matrix(values: Values) -> int:
         cards = [
             card for card in m.skills(all=True) if any(card.path in one for one in seen.values())
         ]
+        waiting = _left_out_for_trust(m) if seen else ""
     document = {
         "agents": list(seen),
         "skills": [
@@ -410,11 +411,21 @@ def _run_matrix(values: Values) -> int:
         for card in cards
     ]
     nothing = NO_SKILLS_FOR_AGENTS.format(counted(len(seen), "agent")) if seen else NO_AGENTS
-    text = table(rows, heads) or nothing
-    count = f"\n{counted(len(cards), 'skill')}, {counted(len(seen), 'agent')}\n" if rows else ""
-    answer(values, document, text + count)
+    count = f"\n{counted(len(cards), 'skill')}, {counted(len(seen), 'agent')}\n"
+    text = table(rows, heads) + count if rows else "" if waiting else nothing
+    answer(values, document, text + waiting)
     warn(m.context.warnings)
     return 0
+
+
+def _left_out_for_trust(m: Library) -> str:
+    """Say that skills of a project that isn't trusted are not in the table."""
+    from metier.cli.consent import TRUST_HINT, waiting_for_trust
+
+    waiting = waiting_for_trust(m)
+    if not waiting:
+        return ""
+    return f"not shown: {waiting}; an agent may read them by itself\n\n{TRUST_HINT}\n"
 
 
 def run_categories(values: Values) -> None:

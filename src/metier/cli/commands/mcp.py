@@ -283,7 +283,8 @@ def _write_config(
         return first
     if not values.flag("yes"):
         refuse_to_ask(values)
-    require_yes(values, f"{clean(first.snippet, lines=True)}\nPut this into {clean(place.file)}?")
+    snippet = f"{clean(first.snippet, lines=True)}\n"  # as it will be written, long paths and all
+    require_yes(values, f"Put this into {clean(place.file)}?", above=snippet)
     return client_config.configure(client, place, started)
 
 

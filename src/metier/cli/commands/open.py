@@ -21,7 +21,7 @@ from metier.cli.output import (
     say,
     table,
 )
-from metier.cli.plans import finding_lines, shell_name
+from metier.cli.plans import finding_lines, shell_name, telling
 from metier.errors import MetierError, NotFoundError, UsageError
 from metier.fast import TYPE_CHECKING
 
@@ -48,34 +48,39 @@ def run_agents(values: Values) -> None:
 
 
 def _agents_text(found: Sequence[AgentFacts]) -> str:
-    rows = [
-        (
-            one.id,
-            f"{one.skills:,}",
-            f"{one.left_out:,}",
-            f"{one.cut:,}",
-            f"{one.asked} answered" if one.asked else "documents",
-            one.found_by,
-        )
-        for one in found
-    ]
-    heads = ("AGENT", "SEES", "LEAVES OUT", "SHORTENED", "RULES FROM", "FOUND BY")
-    if not rows:
-        return "No agent that metier knows has left a trace here.\n\nnext: metier doctor --agents\n"
-    listed = table(rows, heads, spare=("SHORTENED", "RULES FROM"))
-    cut = any(one.cut for one in found)
-    return f"{listed}\n{SHORTENED_LEGEND if cut else ''}next: metier list --agent NAME, or all of them: metier list --agent all\n"
+    if not found:
+        return f"{NO_AGENTS}\nnext: metier doctor --agents lists those that metier knows\n"
+    cells: dict[str, list[str]] = {
+        "AGENT": [one.id for one in found],
+        "SKILLS": [f"{one.skills:,}" for one in found],
+    }
+    if any(one.left_out for one in found):
+        cells["IGNORED"] = [f"{one.left_out:,}" for one in found]
+    if any(one.cut for one in found):
+        cells["SHORTENED"] = [f"{one.cut:,}" for one in found]
+    asked = [f"version {one.asked}" if one.asked else "its documentation" for one in found]
+    cells |= {"CHECKED WITH": asked, "FOUND IN": [one.found_by for one in found]}
+    listed = table([*zip(*cells.values(), strict=True)], [*cells], spare=("CHECKED WITH",))
+    legend = [f"{head}: {told}\n" for head, told in COUNTS_LEGEND.items() if head in cells]
+    legend += ["\n"] if legend else []
+    return (
+        f"{listed}\n{''.join(legend)}"
+        "next: metier list --agent NAME, or all of them: metier list --agent all\n"
+    )
 
 
-SHORTENED_LEGEND = (
-    "SHORTENED: descriptions that the agent cuts or drops, because its list of skills is full. It "
-    "still sees those skills by name.\n\n"
-)
+NO_AGENTS = "No agents found on this machine.\n"
+COUNTS_LEGEND = {
+    "IGNORED": "files in its folders that the agent doesn't load. To see why: "
+    "metier list --agent NAME --all",
+    "SHORTENED": "skills whose description the agent cuts or drops, because its list is full. It "
+    "still sees them by name.",
+}
 AGENTS_DETAIL = (
-    "SEES: skills that the agent finds. LEAVES OUT: files that it reads and doesn't take. "
-    "SHORTENED: descriptions that it cuts or drops, because its list of skills is full. "
-    "RULES FROM: the version of the agent that was asked "
-    "how it behaves, or its documents.\n"
+    "SKILLS: how many the agent loads here. "
+    + "".join(f"{head}: {told.rstrip('.')}. " for head, told in COUNTS_LEGEND.items())
+    + "CHECKED WITH: the version of the agent that metier's answers were compared with, or its "
+    "documentation.\n"
 )
 
 
@@ -213,7 +218,7 @@ def _offers_text(outcome: Outcome, source: str) -> str:
     verdicts = [WORD_STYLES.get(step.verdict, "bold") for step in steps]
     out = [table(rows, heads, whole=("NAME",), below="PATH", colours={"VERDICT": verdicts})]
     for one in outcome.refused:
-        reasons = clean("; ".join(one.reasons))
+        reasons = clean("; ".join(telling(one.reasons, one.verdict)))
         out.append(f"refused {bold(one.name)}: {reasons}\n{finding_lines(one.findings, 1)}")
     out.append(f"\n{counted(len(rows), 'skill')} to install, {len(outcome.refused):,} refused\n")
     choice = "" if len(rows) == 1 else " --skill NAME"

@@ -223,8 +223,12 @@ def _ask(seen: RunPreview, values: Values) -> None:
         raise RefusedError("a document cannot ask, so nothing was run", code="ask", hint=ASK_HINT)
     try:
         consent.require_yes(
-            values, f"{plan_text(seen)}\nRun '{clean(seen.planned.card.name)}' like this?"
+            values,
+            f"{plan_text(seen)}\nRun '{clean(seen.planned.card.name)}' like this?",
+            declined="nothing was run",
         )
+    except consent.DeclinedError:
+        raise
     except UsageError as error:
         raise RefusedError(
             "nothing was run: it needs a person's yes", code="ask", hint=ASK_HINT

@@ -7,6 +7,7 @@ from __future__ import annotations
 from metier.cli.argv import CommandRow, Option, Values, cannot
 from metier.cli.main import library, opened
 from metier.cli.output import answer, note, say, table, warn, write_json
+from metier.errors import UsageError
 from metier.fast import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT_HITS = 20
+TAP_VERBS = ("list", "add", "remove")
 NO_SOURCES = (
     "no source is configured that could be searched",
     "",
@@ -101,9 +103,13 @@ def _show(found: SearchOutcome, asked: int) -> None:
 def run_tap(values: Values) -> None:
     """List, add or remove a tap."""
     verb, *source = values.words or ["list"]
-    if verb not in {"list", "add", "remove"} or len(source) != (verb != "list"):
-        said = " ".join(values.words)[:60]
-        raise cannot("tap", said, hint="write metier tap list, add SOURCE or remove SOURCE")
+    if verb not in TAP_VERBS:
+        raise cannot("tap", verb[:60], *TAP_VERBS)
+    if len(source) != (verb != "list"):
+        takes = "no more words" if verb == "list" else "one SOURCE"
+        raise UsageError(
+            f"metier tap {verb} takes {takes}", hint="for example: metier tap add OWNER/REPO"
+        )
     with opened(values) as m:
         found = m.tap(source[0], listed=verb == "add") if source else m.taps()
     answer(values, found, _taps_text, {"taps": found})

@@ -150,6 +150,13 @@ DOCUMENT_FIELDS = (
 )
 
 
+READINESS_WORDS = {
+    "available": "is ready",
+    "setup_needed": "needs setup",
+    "unsupported": "can't be used here",
+}
+
+
 def _document(found: Prepared) -> dict[str, object]:
     document = {field: getattr(found, field) for field in DOCUMENT_FIELDS}
     asks = [ask._asdict() for ask in found.asks]
@@ -161,7 +168,7 @@ def _document(found: Prepared) -> dict[str, object]:
 
 def _lines(found: Prepared) -> Iterator[str]:
     colour = "green" if found.readiness == "available" else "yellow"
-    yield f"{clean(found.name)} is {style(found.readiness, colour)}\n"
+    yield f"{clean(found.name)} {style(READINESS_WORDS[found.readiness], colour)}\n"
     unsupported = found.readiness == "unsupported"
     if unsupported:
         yield f"  {clean(found.reason)}\n"

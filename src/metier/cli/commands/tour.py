@@ -280,38 +280,37 @@ def _edit_both(project: str) -> None:
 _ADDED = ".agents/skills/their-skill"
 
 TOUR_STEPS = (
-    TourStep("A project you know", "What a project brings is listed, but not offered to a model "
-                                   "before you have said so.",
+    TourStep("A project you know", "Skills that come with a project are listed, but no model gets "
+                                   "them until you trust it.",
          ("trust", "project", ".", "--yes")),
-    TourStep("Everything there is", "One row for each skill; whatever is not visible says why.", ("list", "--all")),
-    TourStep("A careless one", "An unquoted ': ' makes many agents drop a skill. It is read as "
-                               "its author meant it, and reported.",
+    TourStep("Everything there is", "One row per skill. If a skill isn't visible, its row says why.", ("list", "--all")),
+    TourStep("A careless one", "An unquoted ': ' makes many agents drop a skill. metier reads what "
+                               "its author meant, and tells you.",
          ("check", ".agents/skills/meeting-minutes")),
-    TourStep("A dangerous one", "Somebody sent you a skill that tidies tables. Its script sends "
-                                "your private key away. Nothing of it is run to find out.",
+    TourStep("A dangerous one", "Someone sent you a skill that tidies tables. Its script sends your "
+                                "private key away. The scan finds that without running it.",
          ("scan", "incoming/table-tidy"), 14),
-    TourStep("It is refused", "Nothing dangerous is installed, whatever its description says.",
+    TourStep("It is refused", "metier doesn't install a dangerous skill, whatever its description says.",
          ("add", "./incoming/table-tidy", "--yes"), 14),
-    TourStep("A good one is installed", "It is scanned first, and written down in a lock with the "
-                                        "place it came from.",
+    TourStep("A good one is installed", "It is scanned first. The lock file keeps where it came from.",
          ("add", "./their-skill", "--yes")),
-    TourStep("An update that keeps your edit", "You have changed a line since, and so has its "
-                                               "author. Both changes are kept.",
+    TourStep("An update that keeps your edit", "You changed one line, and its author another. You "
+                                               "get both.",
          ("update", "--yes"), before=_edit_both),
-    TourStep("A shadowed one", "Project and user both have this name. Every copy is kept, and the "
-                               "loser says why it lost.",
+    TourStep("A shadowed one", "The project and your home folder each have a skill of this name. "
+                               "See which one is used, and why not the other.",
          ("why", "release-notes")),
-    TourStep("The same question for Claude Code", "Claude Code puts your own skills before a "
+    TourStep("The same question for Claude Code", "Claude Code prefers your own skills to a "
                                                   "project's.",
          ("why", "release-notes", "--agent", "claude-code")),
-    TourStep("The one that fits", "Say what is to be done. Whole texts are compared, and meaning "
-                                  "too where metier[embed] is installed.",
+    TourStep("The one that fits", "Say what you want to do. metier compares the words of every "
+                                  "skill, and with metier[embed] their meaning too.",
          ("find", "which figures in this table look odd?", "--limit", "3")),
-    TourStep("What a model is told", "All of them within a budget: every name, as much of each "
-                                     "description as is fair, and a report.",
+    TourStep("What a model is told", "Every skill that fits your token budget, with as much of its "
+                                     "description as there is room for.",
          ("prompt", "--budget", "250", "--format", "markdown"), 7),
-    TourStep("What its script would be allowed", "Its own folder, a scratch folder, and what you "
-                                                 "lend. --dry-run runs nothing.",
+    TourStep("What its script would be allowed", "A script sees its own folder, a scratch folder and "
+                                                 "what you lend it. --dry-run runs nothing.",
          ("run", "csv-report", "--dry-run"), 14),
 )  # fmt: skip
 
@@ -395,9 +394,9 @@ def _copy_decisions(home: str) -> None:
 def _opening(found: DoctorReport | MetierError, cards: list[Card], *, kept: bool) -> str:
     leaves = "Only the demo is left behind." if kept else "Nothing is left behind."
     head = (
-        f"{style('metier tour', 'bold')}: your own skills first, then the real commands on "
-        f"examples, offline. {leaves}\n"
-        f"{_heading('Yours', 'What is on this machine, read and checked just now.')}"
+        f"{style('metier tour', 'bold')}: first your own skills, then metier's commands on "
+        f"examples. It works offline. {leaves}\n"
+        f"{_heading('Yours', 'What is on this machine right now.')}"
     )
     if isinstance(found, MetierError):
         return f"{head}error: {clean(found.message, lines=True)}\nhint: {clean(found.hint)}\n"
@@ -406,7 +405,7 @@ def _opening(found: DoctorReport | MetierError, cards: list[Card], *, kept: bool
 
 def _agents(found: DoctorReport) -> str:
     if not found.agents:
-        return "Agents: none that metier knows has left a trace here.\n"
+        return "Agents: none found on this machine.\n"
     seen = (f"{one.title} ({one.skills:,})" for one in found.agents)
     return f"Agents, with the skills each would see here: {', '.join(seen)}.\n"
 
@@ -416,12 +415,8 @@ def _skills(found: DoctorReport) -> str:
     count = len(found.roots)
     said = counts_text
     if not skills.total:
-        where = (
-            f"in {counted(count, 'folder')}"
-            if count
-            else "here: no folder that agents read exists yet"
-        )
-        return f"Skills: none {where}. The examples show what would happen to them.\n"
+        where = f"in {counted(count, 'folder')}" if count else "yet"
+        return f"Skills: none {where}. The examples show what metier would tell you about yours.\n"
     all_of_them = (
         f"Skills: {skills.total:,} in {counted(count, 'folder')}; {said(skills.scopes)}; "
         f"{said(skills.states)}.\n"
@@ -493,7 +488,7 @@ def _next(found: DoctorReport | MetierError, kept: str | None = None) -> str:
 
 def _show_examples(built: ExampleFolder, *, waits: bool) -> None:
     """Show one step after the other; who wants to leave is not kept."""
-    about = "Copied to a temporary project and home; ~ and project below stand for those."
+    about = "Copied to a temporary project and home, shown as project and ~ below."
     for at, step in enumerate(TOUR_STEPS, 1):
         if waits and not wait_for_key(at, len(TOUR_STEPS)):
             return

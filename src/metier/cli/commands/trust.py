@@ -98,7 +98,7 @@ def _approve(m: Library, values: Values) -> None:
     if not accept and m.context.trust_policy.counted(now.verdict) == "dangerous":
         # which refuses it, and says why; there is nothing to ask
         approve.trust(m.context, now.path, "approve", expected=expected)
-    require_yes(values, f"{_text(now)}\nApprove these bytes of {clean(now.name)} as {level}?")
+    require_yes(values, f"{_text(now)}\nApprove this version of {clean(now.name)} as {level}?")
     done = approve.trust(
         m.context,
         now.path,

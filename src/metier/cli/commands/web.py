@@ -59,7 +59,8 @@ def _port(text: str) -> int:
     """Read a port; 0 means any that is free."""
     if not text.isascii() or not text.isdigit() or int(text[:9]) > MAX_PORT:
         raise UsageError(
-            "that is no port", hint=f"--port takes a whole number from 0 to {MAX_PORT:,}"
+            f"invalid port '{text[:20]}'",
+            hint=f"--port takes a whole number from 0 to {MAX_PORT:,}",
         )
     return int(text)
 

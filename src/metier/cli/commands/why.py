@@ -81,14 +81,14 @@ def _text(answer: Why, agent: Agent | None) -> str:
     asker = agent.title if agent else "metier"
     name = bold(answer.name)
     meaning = (
-        f"{name} means {style(clean(answer.chosen), 'green')} for {asker}"
+        f"{name}: {asker} uses {style(clean(answer.chosen), 'green')}"
         if answer.chosen
         else _unmeant(answer, asker, agent)
     )
     note = ""
     if agent:
-        told = f"as {agent.asked} answered" if agent.asked else f"by {agent.read_in}"
-        note = f"{asker}, {told}{': ' + agent.note if agent.note else ''}\n"
+        told = f"version {agent.asked}" if agent.asked else agent.read_in
+        note = f"checked with {told}{': ' + agent.note if agent.note else ''}\n"
     return f"{meaning}\n{note}" + "".join(map(_candidate, answer.candidates))
 
 
