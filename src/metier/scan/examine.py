@@ -74,6 +74,8 @@ KEYLESS_KINDS = word_set("image font media archive pdf")
 """Packed kinds, in whose bytes no key can be read."""
 HIDING_KINDS = word_set("zero-width bidi tag variation")
 """Kinds of invisible characters that hide text; the others only disturb it."""
+_PATTERN_SYNTAX = re.compile(r"\([^()\n]{1,80}\|[^()\n]{0,80}\)|\\[bsw][+*{]?|\[\^[^\]\n]{1,20}\]|\(\?[:i]")
+"""What in code looks for words instead of saying them: choices, classes and edges of words."""
 _SAYS_TO_RUN = re.compile(
     r"(?i)\b(?:run|runs|running|execut\w+|paste|type|enter|install\w*|invoke|launch)\b"
 )
@@ -239,6 +241,8 @@ def _sight_in_file(file: FileText, keys: set[str], *, guards: bool) -> Iterator[
         # A skill that guards against attacks lists them, in code and in tables; behaviour in its
         # code still counts in full.
         quoted = (guards or hit.rule == "SC161") and place in CODE_PLACES
+        if place in CODE_PLACES:
+            quoted = quoted or _PATTERN_SYNTAX.search(plain, hit.start, hit.end) is not None
         if place not in UNMOODED and hit.rule in MOODED:
             quoted = quoted or is_taught(plain, hit)
         yield _placed(file, hit, "example" if quoted or (guards and place == "table") else place)

@@ -113,6 +113,20 @@ def test_sentences_in_code_are_no_orders() -> None:
     assert [] == places("#!/bin/sh\n# fetch the page, then run the checks\n", "SC174", "run.sh")
 
 
+def test_a_pattern_that_looks_for_an_order_is_none() -> None:
+    sought = 'LOOK = r"ignore (all |any )?(previous|prior|above) instructions"\n'
+    said = 'TEXT = "ignore all previous instructions"\n'
+
+    assert {"example"} == set(places(sought, "SC101", "scripts/lint.py"))
+    assert {"script"} == set(places(said, "SC101", "scripts/lint.py"))
+
+
+def test_an_order_in_quotation_marks_is_quoted_however_the_sentence_goes_on() -> None:
+    text = 'No hidden steps. If a sentence needs "don\'t tell the user", the step is wrong.\n'
+
+    assert {"example"} == set(places(text, "SC105"))
+
+
 def test_evidence_is_short() -> None:
     assert all(
         len(one.evidence) <= MAX_EVIDENCE_CHARS

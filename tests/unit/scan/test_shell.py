@@ -165,6 +165,7 @@ def test_hidden_and_indirect_forms_are_found(code: str, rule: str) -> None:
         "grep -rn 'password' src/ | head",
         "tar xzf release.tar.gz && ./configure && make install",
         "kubectl get secret db -o jsonpath='{.data.pw}' | base64 -d",
+        'opts=(-az --delete --exclude .git --exclude \'.env*\')\nrsync "${opts[@]}" dist/ "$DEPLOY_HOST:/srv/site/"',
     ],
 )
 def test_everyday_commands_are_nothing_serious(code: str) -> None:

@@ -459,8 +459,7 @@ def is_taught(text: str, hit: RuleHit) -> bool:
     line = max(low, text.rfind("\n", low, start))
     return any(
         _is_open(text[line if left == "`" else paragraph : start], left, right)
-        and right not in text[start:end]
-        and right in text[end : end + 200]
+        and right in text[start : end + 200]
         for left, right in _QUOTE_MARKS
     )
 

@@ -140,6 +140,10 @@ _REMOTE = re.compile(
 _VARIABLE = re.compile(r"\$\{?([A-Za-z_]\w{0,80})", re.ASCII)
 _LABEL = re.compile(r"(?:\$\(\)|\$\{?\w{1,80}\}?)\.[\w$]")
 _ARRAY = re.compile(r"\b([A-Za-z_]\w{0,60})=\(([^()]{1,4000})\)")
+_LEFT_ASIDE = re.compile(
+    r"--(?:exclude|ignore|skip)(?:-from)?(?:=|[ \t]+)(?:'[^'\n]*'|\"[^\"\n]*\"|\S+)"
+)
+"""What a list of options names so that it is left alone."""
 _FUNCTION = re.compile(
     r"(?m)(?:^|[;\n])[ \t]*(?:function[ \t]+)?([A-Za-z_][\w-]{0,60})[ \t]*\(\)[ \t\n]*\{"
 )
@@ -214,7 +218,7 @@ def _known_at_first(
             flow.kinds.setdefault(one.call.place, set()).add("work")
     if spots and "=(" in script.text:
         for array in islice(_ARRAY.finditer(script.text), 40):
-            kinds = _kinds_of_paths(array[2])
+            kinds = _kinds_of_paths(_LEFT_ASIDE.sub(" ", array[2]))
             if kinds:
                 flow.held["$" + array[1]] = kinds
     return flow
