@@ -74,7 +74,9 @@ KEYLESS_KINDS = word_set("image font media archive pdf")
 """Packed kinds, in whose bytes no key can be read."""
 HIDING_KINDS = word_set("zero-width bidi tag variation")
 """Kinds of invisible characters that hide text; the others only disturb it."""
-_PATTERN_SYNTAX = re.compile(r"\([^()\n]{1,80}\|[^()\n]{0,80}\)|\\[bsw][+*{]?|\[\^[^\]\n]{1,20}\]|\(\?[:i]")
+_PATTERN_SYNTAX = re.compile(
+    r"\([^()\n]{1,80}\|[^()\n]{0,80}\)|\\[bsw][+*{]?|\[\^[^\]\n]{1,20}\]|\(\?[:i]"
+)
 """What in code looks for words instead of saying them: choices, classes and edges of words."""
 _SAYS_TO_RUN = re.compile(
     r"(?i)\b(?:run|runs|running|execut\w+|paste|type|enter|install\w*|invoke|launch)\b"

@@ -73,6 +73,7 @@ _LOADS = re.compile(r"(?:LD|DYLD|PYTHON|NODE|PERL|RUBY|BASH|ZSH)_?\w*=|(?:LIBRAR
 _HOST = re.compile(r"^(?:https?:)?//([\w.-]+)")
 _STARTERS = frozenset({"npx", "uvx", "bunx"})
 """Programs that fetch a package and start it; the words after its name are for it."""
+_SHELL_NAMES = word_set("sh bash dash zsh ksh ash")
 _FLAGS = frozenset({"-y", "--yes", "-q", "--quiet", "--no-install", "--silent"})
 _RUNS_OWN = frozenset({"run", "test", "start"})
 _GREETING, _MAX_GREETING = b"\x16\x03", 4096
@@ -195,8 +196,11 @@ def is_greeting(data: bytes) -> bool:
 
 def package_words(words: list[str]) -> list[str]:
     """Give the words of a package manager's command that say which package, and from where: not what
-    the program gets that it starts.
+    the program gets that it starts, and nothing of a shell's whole script, whose commands are each
+    seen by themselves.
     """
+    if words[0].rpartition("/")[2] in _SHELL_NAMES and "-c" in words[1:4]:
+        return []
     told = words[: words.index("--")] if "--" in words else words
     starter = next(
         (at for at, word in enumerate(told[:4]) if word.rpartition("/")[2] in _STARTERS), None

@@ -372,6 +372,10 @@ def test_what_does_harm_is_dangerous_with_the_event_as_evidence(case: str) -> No
 
 
 HONEST: dict[str, tuple[Seen, ...]] = {
+    "a step installs a package, and another names an address": (
+        seen("exec", "bash -c pip install x\nTRACES=http://127.0.0.1:4318 python app.py"),
+        seen("exec", "pip install x"),
+    ),
     "nothing": (),
     "a program that npx starts gets an address": (
         seen("exec", "npx -y @acme/forms init https://forms.stranger.example/f"),
