@@ -132,7 +132,15 @@ PROJECT_RUNS = (
     ".devcontainer/",
 )
 """Files of a project that run something, and that many a tool writes: what was added decides."""
-OWN_DATA = ("Documents/", "Pictures/", "Contacts/", "Mail/", "Desktop/", "Downloads/")
+OWN_DATA = (
+    "Documents/",
+    "Notes/",
+    "Pictures/",
+    "Contacts/",
+    "Mail/",
+    "Desktop/",
+    "Downloads/",
+)
 
 VENDORS = {
     "AWS_": ("amazonaws.com", "aws.amazon.com"),
