@@ -41,6 +41,8 @@ READER_ABOUT_FILE = "reader.json"
 LOOK_FILE = "reader.look"
 """One signed byte for each piece of a word: the cheap first look that chooses what is read."""
 READER_TOKENS = 192
+MIN_READ_TOKENS = 40
+"""About half of the shortest passage that it was taught with: what it says of less is chance."""
 MAX_READ_PASSAGES = 8
 """Passages of one skill that the model reads: those that the first look minds most."""
 THREADS = 2
@@ -189,9 +191,10 @@ class LoadedReader:
 
     def read(self, texts: Sequence[str], least: float) -> list[tuple[int, float]]:
         """Read the passages that are worth it, in the order in which they stand: those of which
-        the first look says `least` or more.
+        the first look says `least` or more, and that are long enough to say something of.
         """
         tokens, minded = self.look_at(texts)
+        minded[[len(one) < MIN_READ_TOKENS for one in tokens]] = -np.inf
         most = np.argsort(-minded, kind="stable")[:MAX_READ_PASSAGES]
         chosen = np.sort(most[minded[most] >= least])
         return [
