@@ -537,9 +537,9 @@ def test_why_says_whether_the_agent_was_asked(home: Home, project: Path, skill: 
     read = run(home.env, "why", "one", "--agent", "rovo-dev", cwd=project).out
     table = run(home.env, "why", "one", "--agent", "windsurf", cwd=project).out
 
-    assert "checked with version 2.1.327: it calls a skill by its folder" in asked
-    assert "checked with its documentation, November 2026" in read
-    assert "checked with the tables of agents in skills 1.5.18 (npm) and GitHub CLI" in table
+    assert "compared with version 2.1.327: it calls a skill by its folder" in asked
+    assert "by its documentation, November 2026" in read
+    assert "by the tables of agents in skills 1.5.18 (npm) and GitHub CLI" in table
     assert "documentation" not in table
     assert "does not look in" in read
 

@@ -635,6 +635,16 @@ def test_plugins_and_what_waits_about_them_are_counted(home: Home, project: Path
     assert "1 plugin update waits for review: metier review list" in doctor.text(found)
 
 
+def test_a_lock_that_cannot_be_read_is_worth_a_look(home: Home, project: Path) -> None:
+    (project / "metier.lock").write_text("{")
+    with metier.open(env=home.env, cwd=project) as m:
+        found = m.doctor()
+
+    assert () == found.installing.skills
+    assert "can't read the lock" in found.installing.trouble[0]
+    assert "can't read the lock" in doctor.text(found).rpartition("Worth a look")[2]
+
+
 def test_what_is_noted_about_plugins_and_cannot_be_read_is_said(home: Home, project: Path) -> None:
     with metier.open(env=home.env, cwd=project) as m:
         file = mirrored(m, a_mirror())

@@ -122,7 +122,7 @@ def test_a_setting_that_is_mistyped_shows_the_nearest_word(home: Home) -> None:
 def test_config_without_a_key_shows_an_example_that_works(verb: str, home: Home) -> None:
     hint = error_of(run(home.env, "config", verb))[1]
 
-    example = hint.partition("metier ")[2].partition(". see all")[0]
+    example = hint.partition("metier ")[2].partition(" (all")[0]
     assert example.startswith(f"config {verb} ")
     assert 0 == run(home.env, *example.split()).code
 
@@ -190,6 +190,18 @@ def test_status_says_in_a_few_lines_where_you_stand(
     assert (False, [], 0) == tuple(document[k] for k in ("trusted", "installed", "candidates"))
     assert 2 == document["skills"]["total"]
     assert "trust" == document["attention"][0]["about"]
+
+
+def test_status_answers_with_a_damaged_lock_and_says_so(home: Home, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir(exist_ok=True)
+    (project / "metier.lock").write_text("{")
+
+    told = run(home.env, "status", cwd=project)
+
+    assert 0 == told.code
+    assert "installed  unknown" in told.out
+    assert "can't read the lock" in told.out
 
 
 def test_config_shows_sets_and_unsets_and_keeps_comments(home: Home, tmp_path: Path) -> None:

@@ -243,30 +243,33 @@ def _folded(line: str, room: int) -> str:
     begins = next((word for word in HANGING_WORDS if _plain(bare).startswith(word)), "  ")
     hanging = before + " " * len(begins)
     first, *rest = _pieces(bare, room - len(hanging))
-    out = _extended([before], first, hanging, room, gap="")
+    out = [before]
+    _extend(out, first, hanging, room, gap="")
     for piece in rest:
-        out = _extended(out, piece, hanging, room)
+        _extend(out, piece, hanging, room)
     return "\n".join(one.rstrip() for one in out)
 
 
-def _extended(out: list[str], piece: str, hanging: str, room: int, gap: str = " ") -> list[str]:
+def _extend(out: list[str], piece: str, hanging: str, room: int, gap: str = " ") -> None:
     """Add what is not to be parted to the last line, or to a new one."""
     longer = out[-1] + gap + piece
     if cells(longer) <= room or not (out[-1].strip() or _may_break(piece)):
-        return [*out[:-1], longer]
+        out[-1] = longer
+        return
     fits = len(hanging) <= len(SHALLOW_INDENT) or cells(hanging + piece) <= room
     indent = hanging if fits or _may_break(piece) else SHALLOW_INDENT
     if not _may_break(piece) or cells(indent + piece) <= room:
-        return [*out, indent + piece]
+        out.append(indent + piece)
+        return
     left = room - cells(out[-1] + gap)
     here = _broken(piece, left) if left >= MIN_CELL_COLUMNS else ""
-    lines = [*out[:-1], out[-1] + gap + here] if here else list(out)
+    if here:
+        out[-1] += gap + here
     rest = piece[len(here) :]
     while rest:
         part = _broken(rest, room - len(indent)) or rest
-        lines.append(indent + part)
+        out.append(indent + part)
         rest = rest[len(part) :]
-    return lines
 
 
 def _broken(text: str, room: int) -> str:
@@ -290,6 +293,8 @@ def _may_break(word: str) -> bool:
     return not word.isascii() and "/" not in word and ESCAPE not in word
 
 
+MAX_FOLLOWED_WORDS = 200
+"""How many words are looked at for the end of a command: more fit on no line."""
 MAX_COMMAND_WORDS = 4
 """How many words of a command are plain ones: its name, what it does, and with what."""
 
@@ -300,14 +305,16 @@ def _pieces(line: str, room: int) -> list[str]:
     """
     words = line.split(" ")
     out: list[str] = []
-    while words:
+    at = 0
+    while at < len(words):
         follows = not out or out[-1][-1:] in _BEFORE_COMMANDS or out[-1] == "run"
-        size = _command_words(words) if follows or words[0][:1] in _QUOTES else 1
-        piece = " ".join(words[:size])
+        begins = follows or words[at][:1] in _QUOTES
+        size = _command_words(words[at : at + MAX_FOLLOWED_WORDS]) if begins else 1
+        piece = " ".join(words[at : at + size])
         if cells(piece) > room:
-            size, piece = 1, words[0]
+            size, piece = 1, words[at]
         out.append(piece)
-        words = words[size:]
+        at += size
     return out
 
 
@@ -345,7 +352,7 @@ def wrapped(text: str, room: int) -> list[str]:
     """Give a text as lines of so many cells at most, cut between words."""
     out = [""]
     for piece in _pieces(" ".join(text.split()), room):
-        out = _extended(out, piece, "", room, " " if out[-1] else "")
+        _extend(out, piece, "", room, " " if out[-1] else "")
     return out
 
 

@@ -435,7 +435,7 @@ AGENTS: tuple[Agent, ...] = (
          "openskills --universal writes to .agent", reach="ancestors"),
     _row("claude-code", "Claude Code", f"/etc/claude-code/.claude {_CLAUDE} .claude", "claude",
          "it calls a skill by its folder. Of two with one name, an enterprise's beats yours, which beats a "
-         "project's; in a project the nearest folder wins, and what is hidden from the model beats nothing. "
+         "project's; in a project the nearest folder wins. One that is hidden from the model hides no other. "
          "It doesn't read .agents",
          reach="homewards")._replace(
              duplicates="offered", plugins=(f"{_CLAUDE}/plugins/cache",), markets=(f"{_CLAUDE}/plugins/marketplaces",),

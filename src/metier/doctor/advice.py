@@ -36,6 +36,10 @@ def advise(report: DoctorReport) -> list[Advice]:
     damaged = any(text.endswith(REPAIR) for text in report.warnings)
     found: tuple[tuple[object, Advice], ...] = (
         (damaged, Advice("trust", "the record of your trust decisions is damaged", REPAIR)),
+        *(
+            (text, Advice("lock", text, "restore it with 'git checkout', or correct it"))
+            for text in report.installing.trouble
+        ),
         (invalid, Advice("broken", f"{_skills(invalid)} can't be read", "metier list --all")),
         (
             waiting,

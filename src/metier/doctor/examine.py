@@ -171,6 +171,7 @@ class DoctorReport(NamedTuple):
     counting: subsystems.UsageFacts
     reading: subsystems.ReadingFacts
     searching: subsystems.IndexFacts
+    installing: subsystems.InstallFacts
     mirroring: subsystems.MirrorFacts
     sandbox: tuple[Wall, ...]
     """What keeps scripts in on this machine."""
@@ -205,6 +206,7 @@ def examine(context: Context) -> DoctorReport:
         counting=subsystems.usage_facts(context),
         reading=subsystems.reading_facts(context),
         searching=subsystems.index_facts(context, found.cards),
+        installing=subsystems.install_facts(context),
         mirroring=subsystems.mirror_facts(context),
         sandbox=tuple(context.open_sandbox().layers()),
         speed=speed,

@@ -168,6 +168,24 @@ def usage_facts(context: Context) -> UsageFacts:
     )
 
 
+class InstallFacts(NamedTuple):
+    """What was installed from sources, as the locks of the project and of the user have it."""
+
+    skills: Texts
+    trouble: Texts
+    """Why a lock cannot be read."""
+
+
+def install_facts(context: Context) -> InstallFacts:
+    """Read the locks; nothing is asked of any source."""
+    from metier.supply.history import installed  # a listing does without
+
+    try:
+        return InstallFacts(tuple(one.name for one in installed(context, user=None)), ())
+    except MetierError as error:
+        return InstallFacts((), (error.message,))
+
+
 def mirror_facts(context: Context) -> MirrorFacts:
     """Count what is mirrored; nothing is asked of any source."""
     folder = f"{context.data}/plugins"

@@ -275,7 +275,9 @@ async def _say_missing(request: Request, _error: Exception) -> Response:
 async def _say_method(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     told = UsageError(
-        "this address takes no such request", code="web-method", hint="go there by the page's forms"
+        "this page can't be asked that way",
+        code="web-method",
+        hint="use the links and buttons of the page",
     )
     answer = refuse(request, told)
     answer.headers.update(error.headers or {})  # which methods it takes

@@ -45,7 +45,7 @@ KINDS = {
 WHYS = {
     "plugin_skill_update": "Its plugin has a new version",
     "plugin_skill_added": "Its plugin has added it",
-    "plugin_skill_removed": "Its plugin has it no more",
+    "plugin_skill_removed": "Its plugin no longer includes it",
     "skill_draft": "An agent wrote it",
     "skill_update": "Its source has a new version",
 }

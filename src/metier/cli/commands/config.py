@@ -57,7 +57,7 @@ def run_config(values: Values) -> int:
             raise UsageError(
                 f"metier config {verb} needs a KEY{' and a VALUE' if verb == 'set' else ''}",
                 hint=f"for example: metier config {verb} run.network"
-                f"{' none' if verb == 'set' else ''}. see all: metier config list --all",
+                f"{' none' if verb == 'set' else ''} (all settings: metier config list --all)",
             )
         else:
             raise cannot("config", verb, *VERBS)

@@ -31,13 +31,14 @@ def run(values: Values) -> None:
     """Show where you stand."""
     with opened(values) as m:
         report = m.doctor()
+        unread = report.installing.trouble
         waiting = waiting_for_trust(m)
         trust = [Advice("trust", waiting, "metier trust project .")] if waiting else []
         status = Status(
             report,
             trusted=m.is_project_trusted(),
-            installed=[one.name for one in m.installed()],
-            candidates=len(m.candidates()),
+            installed=list(report.installing.skills),
+            candidates=0 if unread else len(m.candidates()),
             attention=[*trust, *advise(report)],
         )
     document = report._asdict() | status._asdict()
@@ -50,11 +51,12 @@ def _text(status: Status) -> str:
     trusted = "trusted" if status.trusted else "not trusted"
     agents = ", ".join(f"{one.id} ({counted(one.skills, 'skill')})" for one in report.agents)
     states = counts_text(report.skills.states)
+    unread = report.installing.trouble
     rows = [
         ("project", f"{report.project.folder} ({trusted})"),
         ("agents", agents or "none found on this machine"),
         ("skills", f"{report.skills.total:,}{': ' if states else ''}{states}"),
-        ("installed", f"{len(status.installed):,} by metier"),
+        ("installed", "unknown" if unread else f"{len(status.installed):,} by metier"),
     ]
     if status.candidates:
         rows.append(("review", f"{status.candidates:,} waiting for you: metier review"))

@@ -27,7 +27,7 @@ RESTORED_FROM = {
     "record": "from the record itself: only its second copy is damaged",
     "copy": "from the second copy:",
     "log": "from the audit log:",
-    "nothing": "from nothing: neither a copy nor the audit log tells what you blocked, so it is free again",
+    "nothing": "from nothing: no copy and no audit log is left, so whatever you had blocked is unblocked",
 }
 MAX_NAMES_SHOWN = 20
 """How many names of a project's skills are printed."""

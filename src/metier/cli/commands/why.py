@@ -87,8 +87,8 @@ def _text(answer: Why, agent: Agent | None) -> str:
     )
     note = ""
     if agent:
-        told = f"version {agent.asked}" if agent.asked else agent.read_in
-        note = f"checked with {told}{': ' + agent.note if agent.note else ''}\n"
+        told = f"compared with version {agent.asked}" if agent.asked else f"by {agent.read_in}"
+        note = f"{told}{': ' + agent.note if agent.note else ''}\n"
     return f"{meaning}\n{note}" + "".join(map(_candidate, answer.candidates))
 
 
