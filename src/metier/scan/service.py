@@ -63,10 +63,12 @@ def scan(
         scanner.close()
 
 
-def scan_tree(context: Context, path: str, name: str = "") -> Scanned:
-    """Judge exactly one skill, its whole tree, on the terms that configuration sets."""
+def scan_tree(context: Context, path: str, name: str = "", *, tells: bool = True) -> Scanned:
+    """Judge exactly one skill, its whole tree, on the terms that configuration sets. It says how far
+    it has come, unless whoever asked for it does so itself.
+    """
     judge = LibraryScanner(context)
-    judge.tells = False
+    judge.tells = tells
     try:
         return read_terms(context, judge.ruleset, None, None).apply(
             judge.tree(target_of(path, name)), judge.rescan
@@ -123,7 +125,7 @@ class LibraryScanner:
         self.count = 0
         self.total = 0
         self.tells = True
-        """Whether it says how far it has come: of one tree, whoever asked for it says that."""
+        """Whether it says how far it has come."""
         self.whole = 0
         """How many skills all folders hold that were counted beforehand."""
         self.foreseen: dict[str, tuple[list[ScanTarget], list[Problem], list[str]]] = {}

@@ -147,7 +147,7 @@ def observe_tree(
     copy = copies.ensure(context.data, context.home, one.path, digest, context.ports.token().hex())
     watched = observer.observe(stage, copy, plan.tries, limits, _no_news, never)
     verdict = judge(skill, stage, watched, _level_of)
-    scanned = scan_tree(context, one.path, one.name)
+    scanned = scan_tree(context, one.path, one.name, tells=False)
     views = compare_views(skill, scanned.findings, verdict.events)
     done = SkillObservation(
         path=one.path,
@@ -255,7 +255,7 @@ def _level_of(path: str, data: bytes) -> Level:
 
 def _together(context: Context, one: ToObserve) -> str:
     """Give the level of the text and the deeds together, for lists."""
-    return scan_tree(context, one.path, one.name).plain
+    return scan_tree(context, one.path, one.name, tells=False).plain
 
 
 def _folder_name(name: str) -> str:
