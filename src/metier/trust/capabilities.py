@@ -24,6 +24,7 @@ from metier.standard.needs import read_needs, split_tools
 from metier.standard.sidecar import read_sidecar
 
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from metier.model import Document, Finding, Sidecar, Texts
@@ -52,11 +53,12 @@ def capabilities(
     files: Iterable[tuple[str, bool | str]],
     findings: Iterable[Finding],
     sidecar: Sidecar | None = None,
-    scripts: Iterable[str] = (),
+    scripts: Iterable[tuple[str, str]] = (),
     prose: Iterable[str] = (),
+    too_long: Iterable[str] = (),
 ) -> frozenset[str]:
     """Gather what a version may do: its frontmatter, the path and mode of each file, what a scan
-    found, and the text of each script and of whatever else can be read.
+    found, the path and text of each script, whatever else can be read, and what is too long to be.
     """
     found: set[str] = set()
     for word in (
@@ -67,8 +69,9 @@ def capabilities(
             for one in findings
             if one.category in CATEGORY_ABILITIES
         ),
-        *(word for text in scripts for word in _done_in(text)),
-        *(_USES_NETWORK for text in prose if _FETCHES.search(text)),
+        *(word for path, text in scripts for word in _done_in(path, text)),
+        *(_USES_NETWORK for text in prose if _prose_reaches(text)),
+        *too_long,
     ):
         if len(found) == MAX_CAPABILITIES:
             return frozenset({*found, _MORE})
@@ -93,18 +96,25 @@ def capabilities_of(
     carried = ((path, one.mode) for path, one in files.items())
 
     def text_of(path: str) -> str:
-        return read(path)[:MAX_DOCUMENT_BYTES].decode("utf-8", "replace")
+        return read(path)[:MAX_DOCUMENT_BYTES].decode("utf-8-sig", "replace")
 
-    scripts = [
-        text_of(path)
-        if one.size <= MAX_DOCUMENT_BYTES
-        else f"{_TOO_LONG} {path} {one.sha256.hex()}"
-        for path, one in files.items()
-        if _is_script(path, one.mode)
-    ]
-    prose = (text_of(path) for path, one in files.items() if _is_prose(path, one.mode))
+    scripts = [path for path, one in files.items() if _is_script(path, one.mode)]
+    prose = [path for path, one in files.items() if _is_prose(path, one.mode)]
+    long = {path for path, one in files.items() if one.size > MAX_DOCUMENT_BYTES}
     fields = document.fields if document else {}
-    return capabilities(fields, carried, findings, beside, scripts, prose)
+    return capabilities(
+        fields,
+        carried,
+        findings,
+        beside,
+        ((path, text_of(path)) for path in scripts if path not in long),
+        (text_of(path) for path in prose if path not in long),
+        (
+            f"{_TOO_LONG} {path} {files[path].sha256.hex()}"
+            for path in dict.fromkeys([*scripts, *prose])
+            if path in long
+        ),
+    )
 
 
 def document_of(
@@ -186,9 +196,9 @@ def _carried(files: Iterable[tuple[str, bool | str]]) -> Iterator[str]:
             yield "servers"
 
 
-# --- what a script reads, deletes and reaches, and what a text has fetched
+# --- what a script reads, deletes and reaches
 
-_TOO_LONG = "a script that is too long to be looked through:"
+_TOO_LONG = "a text that is too long to be looked through:"
 _SECRETS = re.compile(
     r"\b[A-Z][A-Z0-9_]{2,127}\b"
     r"|(?:environ(?:\.\w+)?|getenv|env::var|process\.env|\bENV(?:\.fetch)?|\$\{?env:|printenv)"
@@ -215,25 +225,6 @@ _DELETES = re.compile(
     re.IGNORECASE,
 )
 _USES_NETWORK = CATEGORY_ABILITIES["network"][1]
-_ADDRESS = r"(?:https?|wss?|ftps?)://(?!localhost\b|127\.)"
-_PYTHON_NETWORK = (
-    r"(?:socket(?:server)?|ssl|ftplib|smtplib|poplib|imaplib|nntplib|telnetlib|xmlrpc"
-    r"|http\.(?:client|server)|urllib\.request|urllib[23]|requests|httpx2?|aiohttp|websockets?"
-    r"|pycurl|boto3?|botocore|google\.cloud|azure|paramiko|fabric|grpc|zmq|pika|redis|scapy|dns"
-    r"|flask|fastapi|uvicorn|starlette|tornado|twisted)\b"
-)
-_REACHES = re.compile(
-    rf"^[ \t]*(?:from[ \t]{{1,8}}|import[ \t](?:[\w., \t]{{0,200}}[ ,\t])?){_PYTHON_NETWORK}"
-    rf"|(?:__import__|import_module)\(\s*[\"']{_PYTHON_NETWORK}"
-    r"|/dev/(?:tcp|udp)/"
-    r"|\"net(?:/(?:http|rpc|smtp))?\"|\b(?:std|tokio)::net\b|\b(?:reqwest|hyper|ureq)::"
-    r"|\bjava\.net\.(?!UR[IL]Encoder|URI\b)|\bSystem\.Net\b"
-    r"|<(?:sys/socket|netdb|curl/curl)\.h>"
-    rf"|(?<!print)\(\s*[\"'`]{_ADDRESS}",
-    re.MULTILINE,
-)
-"""Ways to the network, where a scan may see only a name or a call: Python, a shell, Go, Rust, Java,
-C#, C, and in any language a call with an address."""
 _COMPUTED_IMPORT = re.compile(
     r"\b(?:__import__|import_module)\(\s*(?![\"'][\w.]+[\"']\s*[,)])(?=\S)"
 )
@@ -243,13 +234,6 @@ _KEYRINGS = re.compile(
     r"|\bop[ \t]+read\b|\bvault[ \t]+(?:kv[ \t]+get|read)\b|\bgh[ \t]+auth[ \t]+token\b",
     re.MULTILINE,
 )
-_FETCHES = re.compile(
-    r"\b(?:(?:fetch|download|retrieve|curl|wget|web_?fetch|browse|visit|upload|send|submit)\b(?!-)"
-    r"(?:[^\n.]|\.(?=\S)){0,80}?|(?:open|call|post|get|read)\b\W{1,8})"
-    rf"\b{_ADDRESS}",
-    re.IGNORECASE,
-)
-"""Instructions that send or fetch something, as against a link that is only given."""
 _OWN_FOLDER = re.compile(
     r"dirname|BASH_SOURCE|__file__|__dirname|__DIR__|PSScriptRoot|import\.meta|SKILL_DIR|%~dp0"
 )
@@ -267,15 +251,12 @@ def _is_prose(path: str, mode: bool | str) -> bool:  # noqa: FBT001 - as a file 
     return mode != "link" and claim_of(path) in {"markdown", "text"}
 
 
-def _done_in(script: str) -> Iterator[str]:
+def _done_in(path: str, script: str) -> Iterator[str]:
     """Say which secrets a script reads, whether it reaches the network, and what it deletes that
     does not evidently lie in its own folder: line by line, since nobody can tell what another line
     deletes.
     """
-    if script.startswith(_TOO_LONG):
-        yield script
-        return
-    if _REACHES.search(script):
+    if _script_reaches(path, script):
         yield _USES_NETWORK
     if _COMPUTED_IMPORT.search(script):
         yield "imports what it computes the name of"
@@ -290,6 +271,138 @@ def _done_in(script: str) -> Iterator[str]:
     for line in script.splitlines():
         if _DELETES.search(line) and (".." in line or not _OWN_FOLDER.search(line)):
             yield f"deletes with: {line.strip()}"
+
+
+# --- what reaches the network: a script by what it imports, opens or calls, and a text by what it
+# has sent or fetched. An address that is only given is neither: one in a script counts where it is
+# handed to something that does not print it, and one in a text where the sentence before it sends
+# something there, or fetches or opens what lies there.
+
+MAX_LEAD_CHARS = 120
+"""How much before an address may say what is done with it."""
+_LOOPBACK = (
+    r"(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])"
+    r"(?::[%${]{0,2}\w{0,40}\}?)?(?=[/?#\s\"'`)\]>|*]|[.,;!:](?:\s|\Z)|\Z)"
+)
+"""A whole host: what only begins like this machine's name may be any other, and what stands before
+an `@` is none.
+"""
+_ADDRESS = rf"(?i:\b(?:https?|wss?|ftps?)://(?!{_LOOPBACK}))"
+
+_PYTHON_NETWORK = (
+    r"(?:socket(?:server)?|ssl|ftplib|smtplib|poplib|imaplib|nntplib|telnetlib|xmlrpc"
+    r"|http\.(?:client|server)|urllib\.request|urllib[23]|requests|httpx2?|aiohttp|websockets?"
+    r"|pycurl|boto3?|botocore|google\.cloud|azure|paramiko|fabric|grpc|zmq|pika|redis|scapy|dns"
+    r"|flask|fastapi|uvicorn|starlette|tornado|twisted)\b"
+)
+_IMPORTED = re.compile(_PYTHON_NETWORK)
+_REACHES = re.compile(
+    r"(?:^|[;:({\"'`])[ \t]*(?:from[ \t]{1,8}(?:(?:urllib|http|google)[ \t]{1,8}import[ \t(]{1,8}"
+    r"(?:[\w, \t]{0,80}\b)?(?:request|client|server|cloud)\b"
+    rf"|{_PYTHON_NETWORK})|import[ \t](?:[\w., \t]{{0,200}}[ ,\t])?{_PYTHON_NETWORK})"
+    rf"|(?:__import__|import_module)\(\s*[\"']{_PYTHON_NETWORK}"
+    r"|/dev/(?:tcp|udp)/"
+    r"|\b(?:std|tokio)::net\b|\b(?:reqwest|hyper|ureq)::"
+    r"|\bjava\.net\.(?!UR[IL]Encoder|URI\b)|\bSystem\.Net\b"
+    r"|<(?:sys/socket|netdb|curl/curl)\.h>",
+    re.MULTILINE,
+)
+"""Ways to the network, where a scan may see only a name: Python, a shell, Rust, Java, C#, C."""
+_GO_REACHES = re.compile(r"\"net(?:/(?:http|rpc|smtp))?\"")
+_HANDED = re.compile(rf"\(\s*[\"'`]{_ADDRESS}")
+_PRINTS = re.compile(
+    r"\b(?:(?i:[fs]?print(?:f|ln|_\w{1,20})?|pprint|s?echo|log|logf|debug|info|notice|warn"
+    r"|warning|error|critical|fatal|exception|trace|puts|say|(?:stdout|stderr)\.write)"
+    r"|[A-Z]\w{0,40}(?:Error|Exception|Warning))\s{0,4}\Z"
+)
+"""A callee that only shows what it is given."""
+MAX_CALLEE_CHARS = 60
+
+
+def _script_reaches(path: str, script: str) -> bool:
+    """Tell whether a script reaches the network, where a scan may see only a name or a call."""
+    return (
+        _REACHES.search(script) is not None
+        or (path.lower().endswith(".go") and _GO_REACHES.search(script) is not None)
+        or any(
+            not _PRINTS.search(script[max(0, call.start() - MAX_CALLEE_CHARS) : call.start()])
+            for call in _HANDED.finditer(script)
+        )
+        or (claim_of(path) in {"python", ""} and any(map(_IMPORTED.match, _imports(script))))
+    )
+
+
+def _imports(script: str) -> Iterator[str]:
+    """Give what Python code imports, by its dotted names; nothing of what is not Python."""
+    import ast  # few skills were edited
+
+    tree = _tree(script) if "import" in script else None
+    for node in ast.walk(tree) if tree else ():
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield from (f"{node.module}.{one.name}" for one in node.names)
+
+
+def _tree(script: str) -> ast.Module | None:
+    import ast
+    import warnings
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(script)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+_PLACE = re.compile(
+    rf"{_ADDRESS}(?![\s`\"'*)])|(?<=[\s`\"'(<*])(?P<host>(?:[a-z\d-]{{1,63}}\.){{1,5}}[a-z]{{2,24}})(?=/[\w~?])",
+    re.IGNORECASE,
+)
+"""An address, or a host and what lies there. A name that ends as most files do is no host."""
+_SENTENCE_END = re.compile(
+    r"[.!?](?=\s)|(?<!:)(?<!:\n)\n[ \t]*(?:\n|[-*+>#|]|\d{1,3}[.)]|(?=[\w-]{1,40}:\s))"
+)
+"""A block that follows a colon goes on with its sentence."""
+_HANDLES = re.compile(
+    r"\b(?:fetch|download|retrieve|curl|wget|web_?fetch|browse|visit|upload|send|submit)\b(?!-)"
+    r"|\b(?:open|call|post|get|read)\W{1,8}\Z",
+    re.IGNORECASE,
+)
+_REFERS = re.compile(
+    r"\b(?:refer|link|point|redirect|resolve|default|move|migrate|relate|belong|compare|accord"
+    r"|equal|similar|equivalent|change|rename|expand|credit|thank|attribut|pertain|relative"
+    r"|bug|issue|problem|question)\w{0,4}\W{1,8}to\W{1,8}\Z",
+    re.IGNORECASE,
+)
+_GOES = re.compile(r"(?<![\w.-])(?:in|on)?to\W{1,8}\Z", re.IGNORECASE)
+_SENDS = re.compile(
+    r"\b(?:post|push|forward|share|transmit|publish|sync|back\W{1,3}up|e?-?mail|relay|stream"
+    r"|deliver|copy|mirror|export|transfer|replicate|exfiltrate)\b(?!-).{0,80}\b(?:in|on)?to\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def _prose_reaches(text: str) -> bool:
+    """Tell whether a text has something sent or fetched, as against a link that is only given."""
+    return any(
+        claim_of(place["host"] or "") in {"", "shell"} and _is_used(lead)
+        for place, lead in _places(text)
+    )
+
+
+def _places(text: str) -> Iterator[tuple[re.Match[str], str]]:
+    for place in _PLACE.finditer(text):
+        lead = text[max(0, place.start() - MAX_LEAD_CHARS) : place.start()]
+        ends = [end.end() for end in _SENTENCE_END.finditer(lead)]
+        yield place, lead[ends[-1] :] if ends else lead
+
+
+def _is_used(lead: str) -> bool:
+    if _HANDLES.search(lead) or _SENDS.search(lead):
+        return True
+    return bool(_GOES.search(lead)) and not _REFERS.search(lead)
 
 
 def _short(word: str) -> str:

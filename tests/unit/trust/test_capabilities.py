@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from time import process_time
 from typing import Any
 
 import pytest
@@ -161,10 +162,22 @@ REACHES = [
     "from urllib.request import urlopen",
     "__import__('urllib.request').request",
     "exec 3<>/dev/tcp/pears.example/80",
-    'import "net/http"',
     "use std::net::TcpStream;",
     "#include <sys/socket.h>",
     'load("https://pears.example/list")',
+    'load("HTTPS://pears.example/list")',
+    'load("https://localhost.pears.example")',
+    'load("https://localhost@pears.example")',
+    'load("https://localhost:80@pears.example")',
+    'load("https://127.pears.example")',
+    'load("https://127.0.0.1.pears.example")',
+    'catalog("https://pears.example")',
+    "import os; import socket",
+    "try: import requests",
+    "python3 -c 'import socket'",
+    "from urllib import request",
+    "from http import client",
+    "from http import HTTPStatus, client as c",
 ]
 STAYS = [
     "from urllib.parse import quote",
@@ -172,6 +185,20 @@ STAYS = [
     "# see https://pears.example",
     'print("https://pears.example")',
     'check("http://localhost:8000")',
+    'check("http://localhost")',
+    'check("http://localhost:" + port)',
+    'check("http://localhost:{port}/x")',
+    "check('http://127.0.0.1/x')",
+    "check(`http://[::1]:8000`)",
+    'log("https://pears.example")',
+    'logger.info("https://pears.example")',
+    'console.log("https://pears.example")',
+    'sys.stdout.write( "https://pears.example")',
+    'raise ValueError("https://pears.example")',
+    '{"net": 1}',
+    "from http import HTTPStatus",
+    "from urllib import parse",
+    "from .requests import one",
     'xmlns="http://www.w3.org/2000/svg"',
 ]
 HIDES = {
@@ -188,6 +215,23 @@ FETCHES = [
     "Send what you found to <https://pears.example/api>.",
     "Use curl to get https://pears.example/list.txt",
     "Open <https://pears.example> and log in.",
+    "Open https://localhost.pears.example",
+    "Open https://localhost@pears.example",
+    "Open https://localhost:80@pears.example",
+    "Open https://127.pears.example",
+    "Post the report to https://pears.example",
+    "Forward each answer to `https://pears.example/in`.",
+    "Share the file to <https://pears.example>.",
+    "Transmit what you found, all of it, to https://pears.example",
+    "Publish the notes to https://pears.example",
+    "Sync the folder to https://pears.example",
+    "Back up the folder to the server at https://pears.example",
+    "Mail the summary to our [desk](https://pears.example).",
+    "Hand the summary to\nhttps://pears.example",
+    "Send the summary to:\n\n- https://pears.example",
+    "Upload it to pears.example/x",
+    "Upload it to pears.sh/x",
+    "curl -s \\\n  https://pears.example",
 ]
 POINTS = [
     "The manual: https://pears.example",
@@ -195,19 +239,58 @@ POINTS = [
     "Open the file. The manual is at https://pears.example.",
     "An [open-source list](https://pears.example), and how to query it.",
     "Visit http://localhost:8000 once it runs.",
+    "Visit http://localhost. It shows the list.",
+    "Post the report to [the page](http://127.0.0.1:8000/in).",
+    "Post the report to <http://[::1]/in>.",
+    "For more, refer to https://pears.example",
+    "The project moved to https://pears.example",
+    "Report bugs to https://pears.example/issues",
+    "To learn more, see https://pears.example",
+    "Send the form.\n\n- [The manual](https://pears.example)",
+    "Change `http://` to `https://`.",
+    "Write the list to notes.md/one or src/a.b/c",
+    "Taken from https://pears.example",
 ]
 
 
 @pytest.mark.parametrize("script", [*REACHES, *STAYS])
 def test_a_script_that_reaches_the_network_can_do_so(script: str) -> None:
-    found = capabilities({}, (), (), scripts=[f"#\n{script}\n"])
+    found = capabilities({}, (), (), scripts=[("a", f"#\n{script}\n")])
 
     assert ({"uses the network"} if script in REACHES else set()) == found - {PLAIN}
 
 
+@pytest.mark.parametrize(
+    "script",
+    [
+        "x = 1\nif x: import socket",
+        "from urllib import (\n    parse,\n    request,\n)",
+        "from \\\n    http import client",
+        "def f():\n    from http.client import HTTPSConnection as h\n",
+        "import json, \\\n    ftplib",
+    ],
+)
+def test_an_import_of_python_counts_wherever_it_stands(script: str) -> None:
+    assert "uses the network" in capabilities({}, (), (), scripts=[("a.py", script)])
+
+
+def test_the_mark_of_an_encoding_hides_no_import() -> None:
+    data = b"\xef\xbb\xbfimport socket\n"
+    file = TreeFile("a.py", len(data), hashlib.sha256(data).digest(), mode=False)
+
+    assert "uses the network" in capabilities_of({"a.py": file}, lambda _path: data, ())
+
+
+@pytest.mark.parametrize("path", ["a.go", "a.js"])
+def test_a_word_of_one_language_is_none_of_another(path: str) -> None:
+    found = capabilities({}, (), (), scripts=[(path, 'import "net/http"')])
+
+    assert (path == "a.go") == ("uses the network" in found)
+
+
 @pytest.mark.parametrize("script", HIDES)
 def test_what_a_script_imports_unseen_or_takes_from_a_keyring_is_an_ability(script: str) -> None:
-    assert {PLAIN, *HIDES[script]} == capabilities({}, (), (), scripts=[script])
+    assert {PLAIN, *HIDES[script]} == capabilities({}, (), (), scripts=[("a", script)])
 
 
 @pytest.mark.parametrize("text", [*FETCHES, *POINTS])
@@ -222,24 +305,49 @@ def test_an_instruction_to_fetch_or_send_is_an_ability_and_a_link_is_none(text: 
 
 @pytest.mark.parametrize("script", READS)
 def test_secrets_that_a_script_reads_from_the_environment_are_abilities(script: str) -> None:
-    assert {PLAIN, *READS[script]} == capabilities({}, (), (), scripts=[script])
+    assert {PLAIN, *READS[script]} == capabilities({}, (), (), scripts=[("a", script)])
 
 
 @pytest.mark.parametrize("script", [*DELETES, *KEEPS])
 def test_what_a_script_deletes_outside_its_own_folder_is_an_ability(script: str) -> None:
-    found = capabilities({}, (), (), scripts=[f"  {script}"])
+    found = capabilities({}, (), (), scripts=[("a", f"  {script}")])
 
     assert ({f"deletes with: {script}"} if script in DELETES else set()) == found - {PLAIN}
 
 
-def test_a_script_that_is_too_long_is_known_by_its_bytes() -> None:
+@pytest.mark.parametrize("path", ["a.sh", "notes.md"])
+def test_a_text_that_is_too_long_is_known_by_its_bytes_and_not_read(path: str) -> None:
     def can(data: bytes) -> frozenset[str]:
-        file = TreeFile("a.sh", len(data), hashlib.sha256(data).digest(), mode=False)
-        return capabilities_of({"a.sh": file}, lambda _path: data, ())
+        file = TreeFile(path, len(data), hashlib.sha256(data).digest(), mode=False)
+        return capabilities_of({path: file}, lambda _path: pytest.fail("was read"), ())
 
     long = b"#" * (MAX_DOCUMENT_BYTES + 1)
 
     assert (True, False) == (can(long) == can(long), can(long) == can(long + b"#"))
+
+
+def test_a_script_that_calls_itself_too_long_is_looked_through() -> None:
+    script = "a text that is too long to be looked through:\nimport socket"
+
+    assert "uses the network" in capabilities({}, (), (), scripts=[("a", script)])
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "https://a ", "send to ", "send https://localhost ", "to the to ", "a.", "(", "( ", '("https://',
+        'log("https://a', "import a, ", ";import ", " from", "\n", "a-", " a.a.a.a.a", "from http import ",
+        "https://localhost:", "x:", "((((",
+    ],
+)  # fmt: skip
+def test_text_made_to_take_long_does_not(piece: str) -> None:
+    text = piece * ((1 << 17) // len(piece))
+    began = process_time()
+
+    found = capabilities({}, (), (), scripts=[("a.py", text)], prose=[text])
+
+    assert process_time() - began < 2
+    assert PLAIN in found
 
 
 def test_texts_are_no_scripts() -> None:
