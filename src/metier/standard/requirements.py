@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from metier.standard.needs import SKILL_KEYS
 from metier.standard.semver import read_range
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     Fields = Mapping[str, Any]
 
-SKILL_KEYS = ("requires_skills", "requires-skills", "depends-on", "depends_on")
 MAX_REQUIREMENTS = 1_000
 """Skills that one skill may name; what comes after them is not read."""
 MAX_TABLES = 32
