@@ -254,6 +254,37 @@ def test_what_the_log_says_is_yanked_is_not_offered_as_approved(
     )
 
 
+@pytest.mark.parametrize(
+    ("what", "replayed", "code"),
+    [(["yank"], 1, 1), (["yank", "unyank"], 2, 1), (["yank", "unyank"], 1, 0)],
+)
+def test_what_the_log_has_taken_back_since_proves_nothing(
+    served: ServedHub, shop: Shop, what: list[str], replayed: int, code: int
+) -> None:
+    served.publish("table-tidy", "First words.", "1.0.0")
+    for one in what:
+        why = "breaks tables"
+        decide.yank(
+            served.hub, LOCAL, "team", "table-tidy", "1.0.0", reason=why, back=one == "unyank"
+        )
+    served.publish("table-tidy", "Second words.", "1.1.0")
+    state = "yanked" if replayed == 2 else "approved"
+    # The document of the release is an old one, with its entry; the log is as it should be.
+    with served.hub.database.write() as connection:
+        connection.run("UPDATE releases SET state = ? WHERE version = '1.0.0'", state)
+        connection.run(
+            "UPDATE approvals SET release_id = (SELECT id FROM releases WHERE version = '1.1.0') "
+            "WHERE number > ?",
+            replayed,
+        )
+    metier(shop, "tap", "add", served.url)
+
+    answer = metier(shop, "add", "hub:team/table-tidy@1.0.0", "--yes")
+
+    assert code == answer.code, answer.err
+    assert bool(code) == ("does not prove what the hub says" in answer.err)
+
+
 def test_a_deprecated_skill_is_still_proven_by_the_entry_that_approved_it(
     served: ServedHub, shop: Shop
 ) -> None:
