@@ -218,11 +218,14 @@ def test_a_log_whose_past_was_changed_is_refused_by_who_saw_it_before(
     newcomer = Shop(shop.base / "other")
     metier(newcomer, "tap", "add", served.url)
     never_saw_it = metier(newcomer, "add", "hub:team/other-skill", "--yes")
-    accepted = metier(shop, "login", served.url, "--accept-key")
+    key_only = metier(shop, "login", served.url, "--accept-key")
+    still = metier(shop, "add", "hub:team/other-skill", "--yes", "--json")
+    accepted = metier(shop, "login", served.url, "--accept-log")
     after = metier(shop, "add", "hub:team/other-skill", "--yes")
 
     assert [0, 1, 0] == [first.code, refused.code, never_saw_it.code]
-    assert "hub-log" == refused.json["code"]
+    assert (0, 1) == (key_only.code, still.code)
+    assert ["hub-log"] * 2 == [one.json["code"] for one in (refused, still)]
     assert [0, 0] == [accepted.code, after.code]
 
 
@@ -329,6 +332,32 @@ def test_a_hub_with_another_key_is_not_believed(
 
     assert "hub-key-changed" == refused.value.code
     assert impostor.hub.key_id == accepted.key
+
+
+def test_who_accepts_another_key_has_not_accepted_another_log(
+    served: ServedHub, shop: Shop, tmp_path: Path
+) -> None:
+    served.publish("table-tidy")
+    with shop.open() as m:
+        m.login(served.url)
+        m.add("hub:team/table-tidy", consent=lambda _plan: True)
+        known = json.loads((shop.data / "hubs.json").read_text())
+    with served_hub(tmp_path / "impostor") as impostor:
+        impostor.publish("other-skill")
+        moved = {impostor.url: known["hubs"][served.url]}
+        (shop.data / "hubs.json").write_text(json.dumps({"version": 1, "hubs": moved}))
+
+        with shop.open() as m:
+            m.login(impostor.url, accept_key=True)
+        with shop.open() as m, pytest.raises(IntegrityError) as refused:
+            m.add("hub:team/other-skill", consent=lambda _plan: True)
+        with shop.open() as m:
+            m.login(impostor.url, accept_log=True)
+        with shop.open() as m:
+            added = m.add("hub:team/other-skill", consent=lambda _plan: True)
+
+    assert "hub-log" == refused.value.code
+    assert ["other-skill"] == [one.name for one in added.installed]
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"hubs": 3}', '{"hubs": {"x": {}}}'])

@@ -113,7 +113,7 @@ def prove_entry(
             f"the hub's log of approvals of {namespace} is not the one that you saw before: its past "
             "was changed",
             code="hub-log",
-            hint="ask the hub's admins why. Then: metier login URL --accept-key",
+            hint="ask the hub's admins why. Then: metier login URL --accept-log",
         )
     if here.get(entry.number) != entry:
         raise _proves_nothing(namespace)
