@@ -1148,6 +1148,7 @@ class Library:
         token: str = "",
         *,
         accept_key: bool = False,
+        accept_log: bool = False,
         show: ShowLogin | None = None,
         ask: Callable[[], str] | None = None,
     ) -> HubLogin:
@@ -1156,7 +1157,15 @@ class Library:
         """
         from metier.supply import hubs
 
-        return hubs.login(self._context, url, token, accept_key=accept_key, show=show, ask=ask)
+        return hubs.login(
+            self._context,
+            url,
+            token,
+            accept_key=accept_key,
+            accept_log=accept_log,
+            show=show,
+            ask=ask,
+        )
 
     def logout(self, url: str) -> str:
         """Forget your token of a hub."""

@@ -218,11 +218,14 @@ def test_a_log_whose_past_was_changed_is_refused_by_who_saw_it_before(
     newcomer = Shop(shop.base / "other")
     metier(newcomer, "tap", "add", served.url)
     never_saw_it = metier(newcomer, "add", "hub:team/other-skill", "--yes")
-    accepted = metier(shop, "login", served.url, "--accept-key")
+    key_only = metier(shop, "login", served.url, "--accept-key")
+    still = metier(shop, "add", "hub:team/other-skill", "--yes", "--json")
+    accepted = metier(shop, "login", served.url, "--accept-log")
     after = metier(shop, "add", "hub:team/other-skill", "--yes")
 
     assert [0, 1, 0] == [first.code, refused.code, never_saw_it.code]
-    assert "hub-log" == refused.json["code"]
+    assert (0, 1) == (key_only.code, still.code)
+    assert ["hub-log"] * 2 == [one.json["code"] for one in (refused, still)]
     assert [0, 0] == [accepted.code, after.code]
 
 
@@ -252,6 +255,37 @@ def test_what_the_log_says_is_yanked_is_not_offered_as_approved(
         refused.code,
         "does not say that table-tidy 1.0.0 is approved" in refused.err,
     )
+
+
+@pytest.mark.parametrize(
+    ("what", "replayed", "code"),
+    [(["yank"], 1, 1), (["yank", "unyank"], 2, 1), (["yank", "unyank"], 1, 0)],
+)
+def test_what_the_log_has_taken_back_since_proves_nothing(
+    served: ServedHub, shop: Shop, what: list[str], replayed: int, code: int
+) -> None:
+    served.publish("table-tidy", "First words.", "1.0.0")
+    for one in what:
+        why = "breaks tables"
+        decide.yank(
+            served.hub, LOCAL, "team", "table-tidy", "1.0.0", reason=why, back=one == "unyank"
+        )
+    served.publish("table-tidy", "Second words.", "1.1.0")
+    state = "yanked" if replayed == 2 else "approved"
+    # The document of the release is an old one, with its entry; the log is as it should be.
+    with served.hub.database.write() as connection:
+        connection.run("UPDATE releases SET state = ? WHERE version = '1.0.0'", state)
+        connection.run(
+            "UPDATE approvals SET release_id = (SELECT id FROM releases WHERE version = '1.1.0') "
+            "WHERE number > ?",
+            replayed,
+        )
+    metier(shop, "tap", "add", served.url)
+
+    answer = metier(shop, "add", "hub:team/table-tidy@1.0.0", "--yes")
+
+    assert code == answer.code, answer.err
+    assert bool(code) == ("does not prove what the hub says" in answer.err)
 
 
 def test_a_deprecated_skill_is_still_proven_by_the_entry_that_approved_it(
@@ -298,6 +332,32 @@ def test_a_hub_with_another_key_is_not_believed(
 
     assert "hub-key-changed" == refused.value.code
     assert impostor.hub.key_id == accepted.key
+
+
+def test_who_accepts_another_key_has_not_accepted_another_log(
+    served: ServedHub, shop: Shop, tmp_path: Path
+) -> None:
+    served.publish("table-tidy")
+    with shop.open() as m:
+        m.login(served.url)
+        m.add("hub:team/table-tidy", consent=lambda _plan: True)
+        known = json.loads((shop.data / "hubs.json").read_text())
+    with served_hub(tmp_path / "impostor") as impostor:
+        impostor.publish("other-skill")
+        moved = {impostor.url: known["hubs"][served.url]}
+        (shop.data / "hubs.json").write_text(json.dumps({"version": 1, "hubs": moved}))
+
+        with shop.open() as m:
+            m.login(impostor.url, accept_key=True)
+        with shop.open() as m, pytest.raises(IntegrityError) as refused:
+            m.add("hub:team/other-skill", consent=lambda _plan: True)
+        with shop.open() as m:
+            m.login(impostor.url, accept_log=True)
+        with shop.open() as m:
+            added = m.add("hub:team/other-skill", consent=lambda _plan: True)
+
+    assert "hub-log" == refused.value.code
+    assert ["other-skill"] == [one.name for one in added.installed]
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[]", '{"hubs": 3}', '{"hubs": {"x": {}}}'])

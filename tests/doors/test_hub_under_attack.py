@@ -12,14 +12,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
 import uvicorn
 from doors.command import PATIENCE, environment
 from fakes.hub_skills import skill_archive
-from fakes.served_hub import PATIENCE_SECONDS
+from fakes.served_hub import PATIENCE_SECONDS, served_hub
 
 from metier.hub import api, serve
 from metier.hub.app import make_app
@@ -184,6 +184,34 @@ def test_who_may_not_publish_is_refused_before_the_hub_keeps_what_they_send(impa
         said = client.recv(65536)
 
     assert b"403" in said.partition(b"\r\n")[0]
+
+
+def test_who_sends_many_slow_bodies_keeps_no_other_publisher_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(api, "BODY_SECONDS", 3600)
+    data = skill_archive("table-tidy")
+    with served_hub(tmp_path / "hub") as served, ExitStack() as clients:
+        ann, bob = (served.token("publisher", name=name) for name in ("ann", "bob"))
+        place = served.url.removeprefix("http://")
+        host, _, port = place.partition(":")
+        for _one in range(api.MAX_BODIES):
+            client = socket.create_connection((host, int(port)), PATIENCE)
+            clients.enter_context(client)
+            head = f"PUT /api/v1/blobs/{'0' * 64} HTTP/1.1\r\n{HEAD}Authorization: Bearer {ann}\r\n"
+            client.sendall(f"{head}Content-Length: 99\r\n\r\nx".encode())
+
+        connection = http.client.HTTPConnection(place, timeout=PATIENCE)
+        headers = {"authorization": f"Bearer {bob}"}
+        for _one in range(api.MAX_BODIES):  # by then the hub has begun with the others
+            connection.request("GET", "/api/v1/whoami", headers=headers)
+            connection.getresponse().read()
+        where = f"/api/v1/blobs/{hashlib.sha256(data).hexdigest()}"
+        connection.request("PUT", where, data, headers)
+        status = connection.getresponse().status
+        connection.close()
+
+    assert 201 == status
 
 
 @pytest.mark.parametrize("name", ["User-Agent", "Idempotency-Key", "X-Forwarded-For"])

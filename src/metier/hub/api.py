@@ -48,6 +48,8 @@ MAX_JSON_BYTES_OF_NOBODY = 32 << 10
 """Of who has shown no token: enough for a login."""
 MAX_BODIES = 8
 """How many archives, or pieces of them, are in memory at a time; further ones wait."""
+MAX_BODIES_OF_ONE = 2
+"""How many of them are one caller's."""
 MAX_PUBLICATIONS = 16
 """How many are examined or wait for it at a time, so that other requests find a thread."""
 BODY_SECONDS = 60
@@ -353,7 +355,7 @@ async def _put_blob(request: Request) -> Response:
         known = await ask(request, publish.has_blob, sha256)
         return Response(status_code=200 if known else 404)
     publish.check_may_upload(caller_of(request))
-    async with request.app.state.bodies:
+    async with request.app.state.bodies.take(caller_of(request)):
         data = await read_body(request, publish.MAX_BLOB_BYTES)
         is_new = await ask(request, publish.put_blob, sha256, data)
     return JSONResponse({"sha256": sha256, "size": len(data)}, 201 if is_new else 200)
@@ -376,7 +378,7 @@ async def _add_piece(request: Request) -> Response:
     if not offset.isascii() or not offset.isdigit() or len(offset) > 12:
         raise UsageError("Upload-Offset is missing", hint="say where this piece begins")
     await ask(request, publish.upload_state, ident)  # not another's, before it is read
-    async with request.app.state.bodies:
+    async with request.app.state.bodies.take(caller_of(request)):
         data = await read_body(request, publish.MAX_PIECE_BYTES)
         received = await ask(request, publish.add_piece, ident, int(offset), data)
     return JSONResponse({"received": received})

@@ -31,7 +31,7 @@ from metier.hub import accounts, api, api_people, authorize, clients, feed, logi
 from metier.hub.clients.login import token_in
 from metier.hub.deliver import DeliveryThread
 from metier.hub.here import is_for_others, is_from_here
-from metier.hub.limits import RateLimits
+from metier.hub.limits import BodyTurns, RateLimits
 from metier.hub.metrics import HubMetrics
 from metier.hub.model import NOBODY
 from metier.hub.pages.page import say_problem, wants_page
@@ -314,6 +314,6 @@ def make_app(hub: Hub, *, local: bool = True) -> Starlette:
         ],
     )
     app.state.hub, app.state.metrics, app.state.local = hub, metrics, local
-    app.state.bodies = asyncio.Semaphore(api.MAX_BODIES)
+    app.state.bodies = BodyTurns(api.MAX_BODIES, api.MAX_BODIES_OF_ONE)
     app.state.publications = asyncio.Semaphore(api.MAX_PUBLICATIONS)
     return app

@@ -1,20 +1,23 @@
 """Bounds how much one caller asks: a bucket for each token, person or address, which fills again with
-time. Each process of a hub counts for itself.
+time, and how many bodies are read at a time. Each process of a hub counts for itself.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import ipaddress
 import threading
 import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 from metier.errors import RefusedError
 from metier.hub.accounts import hash_of_token
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable
 
     from starlette.requests import Request
 
@@ -73,6 +76,24 @@ class Buckets:
         self._left.move_to_end(who)
         while len(self._left) > self._most:
             self._left.popitem(last=False)
+
+
+class BodyTurns:
+    """Lets a few large bodies be in memory at a time, and fewer of one caller: whoever sends theirs
+    slowly keeps nobody else waiting.
+    """
+
+    def __init__(self, most: int, most_of_one: int) -> None:
+        """Let so many be there in all, and so many of each caller."""
+        self._all, self._most_of_one = asyncio.Semaphore(most), most_of_one
+        self._own: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    @contextlib.asynccontextmanager
+    async def take(self, caller: Caller) -> AsyncIterator[None]:
+        """Wait until a body of this caller may be read; who waits for their own takes no room."""
+        own = self._own.setdefault(caller.ident, asyncio.Semaphore(self._most_of_one))
+        async with own, self._all:
+            yield
 
 
 class RateLimits:

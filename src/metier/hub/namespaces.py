@@ -40,6 +40,8 @@ DAYS = ("keep_rejected_days", "keep_pending_days")
 MAX_DAYS = 3660
 CHANGEABLE = ("visibility", "state", "policy", "quota_bytes")
 """What of a namespace can be changed."""
+HUB_POLICY_LOCK = "policy"
+"""Whoever changes the policy of the hub holds this."""
 LEVELS = ("safe", "caution", "dangerous")
 """What a scan may say, the mildest first."""
 
@@ -194,31 +196,44 @@ def check_place_name(name: str) -> None:
 def change_namespace(hub: Hub, caller: Caller, name: str, wish: Mapping[str, Any]) -> Namespace:
     """Change who sees a namespace, whether it takes anything new, its policy or its quota."""
     with hub.database.write() as connection:
-        connection.lock(f"namespace:{name}")
-        space = need_namespace(connection, caller, name, "manage")
-        wish = {name: told for name, told in wish.items() if name in CHANGEABLE}
-        visibility = wish.get("visibility", space.visibility)
-        state = wish.get("state", space.state)
-        quota = wish.get("quota_bytes", space.quota_bytes)
-        policy = check_policy(wish.get("policy", space.policy))
-        if visibility not in ("private", "public") or state not in ("active", "frozen"):
-            raise UsageError(
-                "a namespace is private or public, and active or frozen", hint="check the words"
-            )
-        if not isinstance(quota, int) or isinstance(quota, bool) or quota < 0:
-            raise UsageError("a quota is a number of bytes", hint="0 means no limit")
-        if "quota_bytes" in wish:
-            authorize.check_hub(caller, "administer")
-        connection.run(
-            "UPDATE namespaces SET visibility = ?, state = ?, quota_bytes = ?, policy = ? WHERE id = ?",
-            visibility,
-            state,
-            quota,
-            json.dumps(policy),
-            space.id,
+        space = _managed(connection, caller, name)
+        return _change(hub, connection, caller, space, wish)
+
+
+def _managed(connection: Transaction, caller: Caller, name: str) -> Namespace:
+    """Give a namespace that somebody manages, and nobody else changes until the transaction ends."""
+    connection.lock(f"namespace:{name}")
+    return need_namespace(connection, caller, name, "manage")
+
+
+def _change(
+    hub: Hub, connection: Transaction, caller: Caller, space: Namespace, wish: Mapping[str, Any]
+) -> Namespace:
+    wish = {name: told for name, told in wish.items() if name in CHANGEABLE}
+    visibility = wish.get("visibility", space.visibility)
+    state = wish.get("state", space.state)
+    quota = wish.get("quota_bytes", space.quota_bytes)
+    policy = check_policy(wish.get("policy", space.policy))
+    if visibility not in ("private", "public") or state not in ("active", "frozen"):
+        raise UsageError(
+            "a namespace is private or public, and active or frozen", hint="check the words"
         )
-        audit_log.record(connection, hub.now(), caller, "namespace.change", name, space.id, **wish)
-        changed = find_namespace(connection, name)
+    if not isinstance(quota, int) or isinstance(quota, bool) or quota < 0:
+        raise UsageError("a quota is a number of bytes", hint="0 means no limit")
+    if "quota_bytes" in wish:
+        authorize.check_hub(caller, "administer")
+    connection.run(
+        "UPDATE namespaces SET visibility = ?, state = ?, quota_bytes = ?, policy = ? WHERE id = ?",
+        visibility,
+        state,
+        quota,
+        json.dumps(policy),
+        space.id,
+    )
+    audit_log.record(
+        connection, hub.now(), caller, "namespace.change", space.name, space.id, **wish
+    )
+    changed = find_namespace(connection, space.name)
     assert changed is not None
     return changed
 
@@ -266,17 +281,22 @@ def _own_policy(connection: Transaction) -> dict[str, Any]:
 def set_hub_policy(hub: Hub, caller: Caller, policy: Mapping[str, Any]) -> dict[str, Any]:
     """Replace the policy of the whole hub; what is not said is as by default."""
     authorize.check_hub(caller, "administer")
-    checked = check_policy(dict(policy))
     with hub.database.write() as connection:
-        connection.run(
-            "INSERT INTO hub_facts (name, value) VALUES ('policy', ?) "
-            "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-            json.dumps(checked),
-        )
-        audit_log.record(
-            connection, hub.now(), caller, "policy.set", "", 0, policy=json.dumps(checked)
-        )
-        return hub_policy(connection)
+        connection.lock(HUB_POLICY_LOCK)
+        return _set_policy(hub, connection, caller, policy)
+
+
+def _set_policy(
+    hub: Hub, connection: Transaction, caller: Caller, policy: Mapping[str, Any]
+) -> dict[str, Any]:
+    checked = check_policy(dict(policy))
+    connection.run(
+        "INSERT INTO hub_facts (name, value) VALUES ('policy', ?) "
+        "ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        json.dumps(checked),
+    )
+    audit_log.record(connection, hub.now(), caller, "policy.set", "", 0, policy=json.dumps(checked))
+    return hub_policy(connection)
 
 
 def adjust_policy(hub: Hub, caller: Caller, told: Any, namespace: str = "") -> dict[str, Any]:
@@ -285,17 +305,24 @@ def adjust_policy(hub: Hub, caller: Caller, told: Any, namespace: str = "") -> d
     """
     if not isinstance(told, dict):
         check_policy(told)
-    with hub.database.read() as connection:
-        space = need_namespace(connection, caller, namespace, "manage") if namespace else None
-        before = space.policy if space is not None else _own_policy(connection)
-        if not told:
-            return policy_of(connection, space) if space is not None else hub_policy(connection)
-    after = {name: value for name, value in {**before, **told}.items() if value is not None}
-    if space is None:
-        return set_hub_policy(hub, caller, after)
-    changed = change_namespace(hub, caller, namespace, {"policy": after})
-    with hub.database.read() as connection:
+    if not told:
+        with hub.database.read() as connection:
+            if not namespace:
+                return hub_policy(connection)
+            return policy_of(connection, need_namespace(connection, caller, namespace, "manage"))
+    if not namespace:
+        authorize.check_hub(caller, "administer")
+    with hub.database.write() as connection:
+        if not namespace:
+            connection.lock(HUB_POLICY_LOCK)
+            return _set_policy(hub, connection, caller, _merged(_own_policy(connection), told))
+        space = _managed(connection, caller, namespace)
+        changed = _change(hub, connection, caller, space, {"policy": _merged(space.policy, told)})
         return policy_of(connection, changed)
+
+
+def _merged(before: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in {**before, **told}.items() if value is not None}
 
 
 _STRICTNESS = {"approve": 0, "review": 1, "reject": 2}

@@ -186,7 +186,7 @@ UNREADABLE = "!unreadable"
 
 POLICY = "policy.allow_implicit_invocation"
 """The field of a sidecar that keeps a skill from being offered to a model."""
-SKILL_KEYS = ("requires_skills", "requires-skills", "depends-on", "depends_on", "depends")
+SKILL_KEYS = ("requires_skills", "requires-skills", "depends-on", "depends_on")
 _NAMING_KEYS = frozenset({*SKILL_KEYS, "requires", "dependencies"})
 """Fields, at the top or in `metadata`, that may name skills."""
 KEYS = words(

@@ -2,15 +2,13 @@
 
 Where they stand:
 
-- `depends-on`, `depends_on`, `depends`, `requires_skills`, `requires-skills`, at the top, in
-  `metadata`, and in any table of `metadata`
+- `depends-on`, `depends_on`, `requires_skills`, `requires-skills`, at the top, in `metadata`, and in
+  any table of `metadata`
 - `requires.skills`, in the same places
 - `dependencies`, in the same places, as far as it names skills: `dependencies.skills`, an entry
   `skill:NAME`, one with a path such as `owner/repo/NAME`, a map that has `skill` or says
-  `type: skill`. A plain word there is a package, unless all plain words of the list are names of
-  skills in the same source.
-- `requires` as a list, by the same rules; a plain word there is a skill too, unless it is a command
-  that metier knows
+  `type: skill`. A plain word there is a package.
+- `requires` as a list, by the same rules: a plain word there may be a command as well
 - `dependencies.apm` there, and in an `apm.yml` beside SKILL.md
 
 How one is written: `name`, `name@^1.2`, `name>=1,<2`, `owner/repo/name`, `owner/repo#ref:path`, an
@@ -23,14 +21,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from metier.standard.needs import SKILL_KEYS
 from metier.standard.semver import read_range
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     Fields = Mapping[str, Any]
 
-SKILL_KEYS = ("requires_skills", "requires-skills", "depends-on", "depends_on", "depends")
 MAX_REQUIREMENTS = 1_000
 """Skills that one skill may name; what comes after them is not read."""
 MAX_TABLES = 32
@@ -49,7 +47,6 @@ _SIGN = re.compile(r"[\^~<>=!|]")
 _ADDRESS = re.compile(r"(?:[a-z][a-z0-9+.-]{1,20}://|git\+|github:|clawhub:|marketplace:)")
 _SCP = re.compile(r"[A-Za-z0-9_.-]{1,64}@[A-Za-z0-9.-]{1,253}:[^:]")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
-_PYTHON = ("python", "python2", "python3")
 _REF_IS_RANGE = re.compile(r"[\^~<>=*]")
 
 
@@ -87,16 +84,12 @@ class Requirements(NamedTuple):
 NONE = Requirements()
 
 
-def read_requirements(
-    fields: Fields, apm: Fields | None = None, beside: Collection[str] = ()
-) -> Requirements:
-    """Gather the skills that a skill's frontmatter names, and its `apm.yml` where there is one.
-    `beside` are the names of the other skills in its source.
-    """
+def read_requirements(fields: Fields, apm: Fields | None = None) -> Requirements:
+    """Gather the skills that a skill's frontmatter names, and its `apm.yml` where there is one."""
     faults: list[RequirementFault] = []
     found: dict[tuple[str, str, str, str], SkillRequirement] = {}
     cut = False
-    for field, entry in _entries(fields, apm or {}, beside):
+    for field, entry in _entries(fields, apm or {}):
         one = _requirement(field, entry)
         if isinstance(one, RequirementFault):
             faults.append(one)
@@ -114,7 +107,7 @@ def read_requirements(
     return Requirements(tuple(found.values()), _hints(fields), tuple(faults), cut)
 
 
-def _entries(fields: Fields, apm: Fields, beside: Collection[str]) -> Iterator[tuple[str, Any]]:
+def _entries(fields: Fields, apm: Fields) -> Iterator[tuple[str, Any]]:
     """Give every entry that stands for a skill, with the field it stands in."""
     metadata = fields.get("metadata")
     tables = [("", fields)]
@@ -127,22 +120,19 @@ def _entries(fields: Fields, apm: Fields, beside: Collection[str]) -> Iterator[t
         if isinstance(requires, dict):
             yield from _listed(f"{where}requires.skills", requires.get("skills"))
         else:
-            yield from _dependencies(f"{where}requires", requires, _not_commands(requires))
+            yield from _dependencies(f"{where}requires", requires)
         for key in SKILL_KEYS:
             if key in table:
                 yield from _listed(where + key, table[key])
         if "dependencies" in table:
-            named = table["dependencies"]
-            yield from _dependencies(f"{where}dependencies", named, _all_beside(named, beside))
+            yield from _dependencies(f"{where}dependencies", table["dependencies"])
     declared = apm.get("dependencies")
     if isinstance(declared, dict):
         yield from _listed("apm.yml", declared.get("apm"))
 
 
-def _dependencies(field: str, value: Any, plain: Collection[str]) -> Iterator[tuple[str, Any]]:
-    """Give the entries of `dependencies` that name skills, `plain` words among them: packages are
-    something else.
-    """
+def _dependencies(field: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Give the entries of `dependencies` that name skills: packages are something else."""
     if isinstance(value, dict):
         yield from _listed(f"{field}.skills", value.get("skills"))
         yield from _listed(f"{field}.apm", value.get("apm"))
@@ -152,33 +142,8 @@ def _dependencies(field: str, value: Any, plain: Collection[str]) -> Iterator[tu
             kind = str(entry.get("type", "")).strip().lower()
             if "skill" in entry or kind == "skill":
                 yield field, entry
-        elif isinstance(entry, str) and (entry in plain or _names_a_skill(entry.strip())):
+        elif isinstance(entry, str) and _names_a_skill(entry.strip()):
             yield field, entry
-
-
-def _plain_words(value: Any) -> dict[str, str]:
-    """Give the entries of a list that are a word, and maybe a range, by what they name."""
-    entries = value if isinstance(value, list) else ()
-    found = ((one, _split(one.strip())[0]) for one in entries if isinstance(one, str))
-    return {entry: name for entry, name in found if _NAME.fullmatch(name) and ":" not in name}
-
-
-def _not_commands(value: Any) -> Collection[str]:
-    """Give the entries of a list under `requires` that are no command, and not Python itself."""
-    words = _plain_words(value)
-    if not words:
-        return ()
-    from metier.standard.compatibility import COMMANDS  # few skills have such a list
-
-    return {entry for entry, name in words.items() if name.lower() not in {*COMMANDS, *_PYTHON}}
-
-
-def _all_beside(value: Any, beside: Collection[str]) -> Collection[str]:
-    """Give the plain words of `dependencies`, if each is a skill of the same source: lists of
-    packages nearly always name one that is none.
-    """
-    words = _plain_words(value) if beside else {}
-    return words if all(name in beside for name in words.values()) else ()
 
 
 def _names_a_skill(entry: str) -> bool:

@@ -152,7 +152,7 @@ def _gather_needed(asking: AddContext, offers: Sequence[InstallOffer]) -> Gather
             edges=tuple(
                 DependencyEdge(one.weighed.name, need.name, "left out", need.range, need.source)
                 for one in needing
-                for need in read_needs_of(one.laid.folder, one.laid.beside).requires.skills
+                for need in read_needs_of(one.laid.folder).requires.skills
             )[: dependencies.MAX_EDGES]
         )
     if not needing:
@@ -172,9 +172,7 @@ def _gather_needed(asking: AddContext, offers: Sequence[InstallOffer]) -> Gather
 
 def _may_need(offer: InstallOffer) -> bool:
     entry = offer.weighed.entry
-    needs = entry.needs if entry is not None else None
-    # What looks like a package may be a skill of the same source.
-    named = entry is None or (needs is not None and bool(needs.skills or needs.packages))
+    named = entry is None or (entry.needs is not None and bool(entry.needs.skills))
     return named or any(file.path == APM_FILE for file in offer.laid.files)
 
 

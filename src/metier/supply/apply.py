@@ -149,9 +149,7 @@ def apply(
     state = _with_revisions(store, place, kept.state, moves)
     gone = {move.name for move in moves}
     pins = [pin for pin in kept.lock.pins if pin.name not in gone]
-    coming = [move.pin for move in moves if move.pin is not None]
-    beside = places.names_by_source([*pins, *coming])
-    pins += [_pinned(store, pin, locked, beside.get(pin.source, set())) for pin in coming]
+    pins += [_pinned(store, move.pin, locked) for move in moves if move.pin is not None]
     lock = lock_bytes(Lock(tuple(sorted(pins, key=lambda pin: (pin.name, pin.key)))))
     home = home_of(context)
     files = [
@@ -202,15 +200,13 @@ def _with_revisions(
     return state
 
 
-def _pinned(store: Store, pin: Pin, locked: Mapping[str, Pin], beside: set[str]) -> Pin:
+def _pinned(store: Store, pin: Pin, locked: Mapping[str, Pin]) -> Pin:
     """Give a pin with what it needs, which was found out already of one that the lock has."""
-    return pin if pin == locked.get(pin.name) else _with_requires(store, pin, beside)
+    return pin if pin == locked.get(pin.name) else _with_requires(store, pin)
 
 
-def _with_requires(store: Store, pin: Pin, beside: set[str]) -> Pin:
-    """Give a pin with the skills that its own files say it needs, whatever put them there; `beside`
-    are the locked skills of its source.
-    """
+def _with_requires(store: Store, pin: Pin) -> Pin:
+    """Give a pin with the skills that its own files say it needs, whatever put them there."""
     from metier.standard.document import read_document
     from metier.supply.needed import APM_FILE, needs_in
 
@@ -221,8 +217,7 @@ def _with_requires(store: Store, pin: Pin, beside: set[str]) -> Pin:
     except MetierError:  # what a lock of somebody else names, and nobody has fetched yet
         return pin
     document = read_document(data, folder=pin.name, file="SKILL.md", size=len(data))
-    fields = dict(document.fields) if document is not None else {}
-    found = needs_in(fields, apm, beside - {pin.name}).requires.skills
+    found = needs_in(dict(document.fields) if document is not None else {}, apm).requires.skills
     return pin._replace(requires=tuple(sorted({one.name for one in found})))
 
 

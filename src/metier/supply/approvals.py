@@ -89,11 +89,21 @@ def is_signed(namespace: str, log: LogCopy, key: bytes) -> bool:
     return not isinstance(signed, Unverified)
 
 
+def said_in(entry: str) -> dict[str, Any]:
+    """Give what an entry says; nothing where it cannot be read."""
+    try:
+        found = json.loads(entry)
+    except (ValueError, RecursionError):
+        found = None
+    return found if isinstance(found, dict) else {}
+
+
 def prove_entry(
     namespace: str, log: LogCopy, key: bytes, entry: LogEntry, known: SeenHead | None
 ) -> SeenHead:
     """Give where a log ends that has an entry; refuse one that does not hang together from there on,
-    that the hub did not sign, or that is not what was seen before with something added.
+    that the hub did not sign, that is not what was seen before with something added, or that says
+    something else by now than the entry does.
     """
     if not log.entries or not _hangs_together(log.entries) or not is_signed(namespace, log, key):
         raise _proves_nothing(namespace)
@@ -103,9 +113,11 @@ def prove_entry(
             f"the hub's log of approvals of {namespace} is not the one that you saw before: its past "
             "was changed",
             code="hub-log",
-            hint="ask the hub's admins why. Then: metier login URL --accept-key",
+            hint="ask the hub's admins why. Then: metier login URL --accept-log",
         )
     if here.get(entry.number) != entry:
+        raise _proves_nothing(namespace)
+    if _is_over(log.entries, entry):
         raise _proves_nothing(namespace)
     last = log.entries[-1]
     return SeenHead(last.number, last.hash)
@@ -116,6 +128,17 @@ def _hangs_together(entries: tuple[LogEntry, ...]) -> bool:
     first = entries[0]
     anchored = first.number > 1 or (first.number == 1 and not first.previous)
     return anchored and not first_broken(entries, first.previous, first.number - 1)
+
+
+def _is_over(entries: tuple[LogEntry, ...], entry: LogEntry) -> bool:
+    """Tell whether the newest of the later entries about the same release says another state of it."""
+    then = said_in(entry.entry)
+    for one in reversed(entries[entry.number + 1 - entries[0].number :]):
+        now = said_in(one.entry)
+        state = STATES.get(str(now.get("what")))
+        if state and all(now.get(name) == then.get(name) for name in ("name", "version")):
+            return state != STATES.get(str(then.get("what")))
+    return False
 
 
 def _proves_nothing(namespace: str) -> IntegrityError:

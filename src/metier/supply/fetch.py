@@ -71,13 +71,6 @@ class FetchedSkill(NamedTuple):
     digest: Digest
     loose: Texts = ()
     """Where each of its files lies, if it was not laid out as a folder."""
-    offered: Sequence[SourceSkill] = ()
-    """All skills of its source, as far as that was looked at."""
-
-    @property
-    def beside(self) -> set[str]:
-        """The names of the other skills in its source."""
-        return {one.name for one in self.offered} - {self.picked.name}
 
     @property
     def size(self) -> int:
@@ -381,7 +374,6 @@ def lay_out(
         files=files,
         digest=digest,
         loose=places,
-        offered=source.pickings.skills,
     )
 
 

@@ -64,11 +64,14 @@ def login(
     token: str = "",
     *,
     accept_key: bool = False,
+    accept_log: bool = False,
     show: ShowLogin | None = None,
     ask: Callable[[], str] | None = None,
 ) -> HubLogin:
     """Get to know a hub, and keep the token where one is given. Where none is, the user logs in
     through the hub's provider if it has one, and `show` tells them what to do; else `ask` asks them.
+    Another key and logs with another past are accepted each by itself: who takes over a hub's place
+    has neither.
     """
     base = hub_base(url)
     client = client_for(context, base, token)
@@ -86,7 +89,7 @@ def login(
         context,
         lambda hubs: {
             **hubs,
-            base: KnownHub(str(about["key"]), token, {} if accept_key else _logs_in(hubs, base)),
+            base: KnownHub(str(about["key"]), token, {} if accept_log else _logs_in(hubs, base)),
         },
     )
     log.record(context, "login", "done", path=base, key=str(about["key_id"]))

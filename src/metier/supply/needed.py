@@ -31,7 +31,7 @@ from metier.supply.safe_names import fold_name, printable
 from metier.supply.sources import pick, source_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from metier.context import Context
     from metier.standard.requirements import Requirements
@@ -80,9 +80,9 @@ class _AbsentError(Exception):
     """Nobody has a skill that is needed; the text says why."""
 
 
-def read_needs_of(folder: str, beside: Collection[str] = ()) -> NeedsOf:
+def read_needs_of(folder: str) -> NeedsOf:
     """Read what a skill's files say it needs, its version and its licence; what cannot be read says
-    nothing. `beside` are the names of the other skills in its source.
+    nothing.
     """
     head = disk.read_head(f"{folder}/SKILL.md", FRONTMATTER_BYTES)
     document = None
@@ -90,18 +90,15 @@ def read_needs_of(folder: str, beside: Collection[str] = ()) -> NeedsOf:
         name = folder.rpartition("/")[2]
         document = read_document(head.data, folder=name, file="SKILL.md", size=head.size)
     apm = disk.read_head(f"{folder}/{APM_FILE}", FRONTMATTER_BYTES)
-    fields = dict(document.fields) if document else {}
-    return needs_in(fields, b"" if apm.fault else apm.data, beside)
+    return needs_in(dict(document.fields) if document else {}, b"" if apm.fault else apm.data)
 
 
-def needed_names(folder: str, beside: Collection[str]) -> list[str]:
-    """Give the names of the skills that a skill's files say it needs; `beside` are the names of
-    the others in its source.
-    """
-    return [one.name for one in read_needs_of(folder, beside).requires.skills]
+def needed_names(folder: str) -> list[str]:
+    """Give the names of the skills that a skill's files say it needs."""
+    return [one.name for one in read_needs_of(folder).requires.skills]
 
 
-def needs_in(fields: dict[str, object], apm: bytes = b"", beside: Collection[str] = ()) -> NeedsOf:
+def needs_in(fields: dict[str, object], apm: bytes = b"") -> NeedsOf:
     """Read the same from a skill's frontmatter and its `apm.yml`."""
     metadata = fields.get("metadata")
     tables = (fields, metadata if isinstance(metadata, dict) else {})
@@ -114,7 +111,7 @@ def needs_in(fields: dict[str, object], apm: bytes = b"", beside: Collection[str
         "",
     )
     licence = fields.get("license")
-    found = read_requirements(fields, _apm(apm) if apm else None, beside)
+    found = read_requirements(fields, _apm(apm) if apm else None)
     return NeedsOf(
         found,
         version if read_version(version) else "",
@@ -152,7 +149,6 @@ class Gatherer:
         self.place = place
         self.make_offer = make_offer
         self.pins = {pin.name: pin for pin in places.read(place).lock.pins}
-        self.locked_names = places.names_by_source(self.pins.values())
         self.known: dict[str, KnownSkill] = {}
         self.absent: dict[str, str] = {}
         self.offers: dict[str, InstallOffer] = {}
@@ -238,9 +234,7 @@ class Gatherer:
     def _known(
         self, name: str, laid: FetchedSkill, version: str, ranges: frozenset[str]
     ) -> KnownSkill:
-        source = fetch.source_in_lock(self.place, laid.origin.source)
-        beside = laid.beside | self.locked_names.get(source, set())
-        said = read_needs_of(laid.folder, beside - {name})
+        said = read_needs_of(laid.folder)
         if said.requires.cut:
             raise RefusedError(
                 f"'{printable(name)}' needs more others than are read",
@@ -249,13 +243,13 @@ class Gatherer:
             )
         needs = []
         for need in said.requires.skills:
-            other = self._canonical(need.source) if need.source else ""
+            source = self._canonical(need.source) if need.source else ""
             path = posixpath.normpath(f"{laid.picked.path}/{need.path}") if need.path else ""
-            needs.append(NeededSkill(need.name, need.range, other, need.source, path))
+            needs.append(NeededSkill(need.name, need.range, source, need.source, path))
         return KnownSkill(
             name=name,
             state="found",
-            source=source,
+            source=fetch.source_in_lock(self.place, laid.origin.source),
             version=version or said.version or version_of_ref(laid.origin.ref, name),
             requires=tuple(needs),
             ranges=ranges,

@@ -221,11 +221,3 @@ def _owned_words(name: str, plugin: str) -> tuple[str, str]:
         f"'{name}' belongs to the plugin {plugin}",
         f"'metier plugin adopt {plugin} {name}' makes it your own",
     )
-
-
-def names_by_source(pins: Iterable[Pin]) -> dict[str, set[str]]:
-    """Give the names of locked skills by the source that they came from."""
-    found: dict[str, set[str]] = {}
-    for pin in pins:
-        found.setdefault(pin.source, set()).add(pin.name)
-    return found

@@ -68,7 +68,6 @@ class InstalledNeeds:
         for place in places.places(context, None) if context.data else ():
             for pin in places.read(place).lock.pins:
                 self.pins.setdefault(lookup_key(pin.name), pin)
-        self.locked_names = places.names_by_source(self.pins.values())
         self.left = MAX_EDGES
 
     def meant(self, by: str, name: str) -> Card | None:
@@ -86,20 +85,13 @@ class InstalledNeeds:
             for entry in seen.survey().entries:
                 for name in entry.needs.skills if entry.needs is not None else ():
                     found.setdefault(lookup_key(name), set()).add(entry.name)
-        for pin in self.pins.values():
-            for name in pin.requires:
-                found.setdefault(lookup_key(name), set()).add(pin.name)
         return found
 
     def requires(
         self, card: Card, above: tuple[str, ...], told: set[str]
     ) -> tuple[RequiredSkill, ...]:
         """Give what a skill needs, each further skill opened once."""
-        said: tuple[SkillRequirement, ...] = ()
-        if card.kind == "skill-md":
-            pin = self.pins.get(lookup_key(card.name))
-            beside = self.locked_names[pin.source] - {pin.name} if pin else set[str]()
-            said = read_needs_of(card.path, beside).requires.skills
+        said = read_needs_of(card.path).requires.skills if card.kind == "skill-md" else ()
         found = []
         for need in said:
             if self.left == 0 or len(above) > MAX_DEPTH:

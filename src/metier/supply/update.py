@@ -299,7 +299,7 @@ def _compare(looked: _PlaceUpdates, pins: Sequence[Pin]) -> None:
 def _with_needed(looked: _PlaceUpdates, pool: fetch.SourcePool, *, asked: bool) -> _PlaceUpdates:
     """Add what the newer versions need; one that needs what is refused has to wait."""
     fit = [one for one in looked.fit if one.weighed is not None]
-    new = [one for one in fit if {*needed_names(one.folder, one.laid.beside)} - {*one.pin.requires}]
+    new = [one for one in fit if {*needed_names(one.folder)} - {*one.pin.requires}]
     if not new:
         return looked
     bench = looked.bench
@@ -405,7 +405,7 @@ def _new_needs(one: AssessedUpdate) -> tuple[str, ...]:
     new = [text for text in one.gained if text.startswith(NEEDED_SKILL)]
     told = {*new, *(f"{NEEDED_SKILL}{name}" for name in one.pin.requires)}
     if one.weighed is not None:  # `gained` knows only SKILL.md, and may be cut short
-        said = (f"{NEEDED_SKILL}{name}" for name in needed_names(one.folder, one.laid.beside))
+        said = (f"{NEEDED_SKILL}{name}" for name in needed_names(one.folder))
         new += [text for text in dict.fromkeys(said) if text not in told]
     return (
         (f"it needs other skills, which takes your approval: {', '.join(new[:10])}",) if new else ()

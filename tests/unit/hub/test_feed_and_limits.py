@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -13,7 +14,7 @@ from metier.hub import decide, feed
 from metier.hub.hub import Hub, HubOptions
 from metier.hub.io.objects import blob_key
 from metier.hub.keep import collect_garbage, verify_hub
-from metier.hub.limits import Buckets, RateLimits
+from metier.hub.limits import BodyTurns, Buckets, RateLimits
 from metier.hub.model import LOCAL, NOBODY, Caller
 from metier.hub.namespaces import change_namespace, set_hub_policy
 
@@ -142,6 +143,30 @@ def test_each_caller_has_a_bucket_and_the_local_user_none() -> None:
         with pytest.raises(RefusedError):
             limits.charge(one, "192.0.2.1")
     limits.charge(NOBODY, "192.0.2.2")
+
+
+def test_who_sends_many_slow_bodies_leaves_room_for_others() -> None:
+    ann, bob = (Caller("token", f"token:{number}", "x") for number in (1, 2))
+    turns, begun = BodyTurns(3, 2), list[str]()
+
+    async def send(caller: Caller, finished: asyncio.Event) -> None:
+        async with turns.take(caller):
+            begun.append(caller.ident)
+            await finished.wait()
+
+    async def meet() -> list[str]:
+        finished = asyncio.Event()
+        async with asyncio.TaskGroup() as group:
+            for caller in (*[ann] * 5, bob):
+                group.create_task(send(caller, finished))
+            for _turn in range(10):
+                await asyncio.sleep(0)
+            at_first = list(begun)
+            finished.set()
+        return at_first
+
+    assert ["token:1", "token:1", "token:2"] == asyncio.run(meet())
+    assert 6 == len(begun)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from metier.hub.hub import Hub, HubOptions
 from metier.hub.io.database import all_migrations, format_of, migrate, open_database
 from metier.hub.keep import collect_garbage, verify_hub
 from metier.hub.model import LOCAL
+from metier.hub.namespaces import add_namespace, adjust_policy
 from metier.hub.releases import need_skill
 
 ENV = {"METIER_SCAN_MODEL": "off"}
@@ -119,6 +120,31 @@ def test_two_people_who_approve_at_once_let_it_in_once(hubs: tuple[Hub, Hub]) ->
     assert 1 == len(log)
     assert '"by":["bob","cy"]' in log[0]["entry"].replace('["cy","bob"]', '["bob","cy"]')
     assert [] == verify_hub(hubs[0])
+
+
+@pytest.mark.parametrize("namespace", ["", "team"])
+def test_who_change_parts_of_a_policy_at_once_all_get_theirs(
+    hubs: tuple[Hub, Hub], namespace: str
+) -> None:
+    add_namespace(hubs[0], LOCAL, "team")
+    parts: list[dict[str, Any]] = [
+        {"safe": "review"},
+        {"caution": "reject"},
+        {"dangerous": "reject"},
+        {"signature": "required"},
+        {"keep_pending_days": 3},
+        {"keep_rejected_days": 5},
+    ]
+
+    at_once(
+        *(
+            lambda hub=hub, part=part: adjust_policy(hub, LOCAL, part, namespace)
+            for hub, part in zip(hubs * 3, parts, strict=True)
+        )
+    )
+
+    holds = adjust_policy(hubs[1], LOCAL, {}, namespace)
+    assert parts == [{name: holds[name] for name in part} for part in parts]
 
 
 def test_one_person_who_approves_twice_at_once_is_still_one_person(hubs: tuple[Hub, Hub]) -> None:

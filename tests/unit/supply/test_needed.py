@@ -57,47 +57,6 @@ def test_what_a_skill_needs_comes_along_in_one_change_and_the_lock_says_for_whom
     assert shop.lock.read_text().startswith('{\n  "version": 2,')
 
 
-def test_skills_that_are_listed_among_dependencies_come_along_and_packages_do_not(
-    shop: Shop,
-) -> None:
-    shop.offer("a", fields="dependencies: [b, c]\n")
-    shop.offer("b", fields="dependencies: [c, torch]\n")
-    shop.offer("c")
-
-    with shop.open() as m:
-        first = m.add("../shelf", skills=["a"], consent=yes)
-        tree, below = m.tree("a"), m.tree("c")
-        kept = m.remove(["c"])
-        gone = m.remove(["a"], orphans=True)
-
-    assert (["a", "b", "c"], []) == names(first)
-    assert ["b", "c"] == [one.name for one in tree.requires]
-    assert ("a",) == below.required_by
-    assert ["a needs it; --force removes it all the same"] == [
-        text for one in kept.refused for text in one.reasons
-    ]
-    assert ["a", "b", "c"] == sorted(one.name for one in gone.plan.remove)
-
-
-def test_a_newer_version_that_lists_a_skill_among_its_dependencies_waits_for_a_yes(
-    shop: Shop,
-) -> None:
-    shop.configure("[supply]\nfast_forward = true\n")
-    shop.offer("a")
-    shop.offer("b")
-    with shop.open() as m:
-        m.add("../shelf", skills=["a"], consent=yes)
-    shop.offer("a", fields="dependencies: [b]\n")
-
-    with shop.open() as m:
-        unasked = m.update()
-        found = m.merge("a", "theirs")
-
-    assert ["a"] == [one.name for one in unasked.held]
-    assert found.outcome is not None
-    assert ["a"] == [one.name for one in found.outcome.installed]
-
-
 def test_a_lock_without_needs_is_one_that_an_earlier_metier_reads(shop: Shop) -> None:
     shop.offer("a")
 

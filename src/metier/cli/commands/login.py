@@ -25,6 +25,7 @@ def run(values: Values) -> None:
             values.word,
             (values.text("token") or _piped()).strip(),
             accept_key=values.flag("accept_key"),
+            accept_log=values.flag("accept_log"),
             show=_show,
             ask=ask,
         )
@@ -87,6 +88,7 @@ ROWS = (
                 "TOKEN",
             ),
             Option("--accept-key", "the hub's key changed, and you asked why"),
+            Option("--accept-log", "the past of its log of approvals changed, and you asked why"),
         ),
         examples={
             "metier login https://hub.example.org": "in your browser, where the hub has single sign-on",

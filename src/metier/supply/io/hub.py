@@ -5,13 +5,12 @@ key that you first met it with, and to its entry in the log of approvals.
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from metier.errors import IntegrityError, NotFoundError, RefusedError
 from metier.standard.digest import TreeFile, tree_digest
 from metier.standard.semver import read_range, read_version, satisfies
-from metier.supply.approvals import MISMATCH, STATES, hash_of, prove_entry
+from metier.supply.approvals import MISMATCH, STATES, hash_of, prove_entry, said_in
 from metier.supply.io.archive import ArchiveFile, ArchiveTree
 from metier.supply.io.web import JoinedTree, WebTools
 from metier.supply.model import Origin
@@ -185,11 +184,7 @@ class PromisedRelease:
                 "you know it by"
             )
         entry, previous = _text(self.log, "entry"), _text(self.log, "previous")
-        try:
-            said = json.loads(entry)
-        except (ValueError, RecursionError):
-            said = {}
-        said = said if isinstance(said, dict) else {}
+        said = said_in(entry)
         told = [said.get(one) for one in ("namespace", "name", "version", "digest")]
         ours = [self.namespace, self.name, self.version, self.digest]
         state = STATES.get(str(said.get("what")))
