@@ -12,8 +12,8 @@ import textwrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.run.interpreters import interpreter_of, options_of
-from metier.run.observe.model import NotTried, Try
-from metier.run.observe.samples import SAMPLES, sample_path
+from metier.run.observe.model import GIVEN_DOMAIN, NotTried, Try
+from metier.run.observe.samples import ENDING, SAMPLES, sample_path, value_of, words_of
 from metier.scan.languages.markdown import segments
 from metier.scan.model import word_set
 
@@ -76,7 +76,6 @@ _PROGRAM_ARGUMENT = re.compile(
 _STANDARD_INPUT = re.compile(
     r"sys\.stdin|process\.stdin|/dev/stdin|\bread -r\b|while read|input\(\)"
 )
-_ENDING = re.compile(r"\.([a-z]{2,5})\b")
 _TIME = re.compile(
     r"datetime|time\.time|time\.local|date \+|new Date|Date\.now|\$\(date|weekday|getDay|EPOCH"
 )
@@ -383,10 +382,10 @@ class _Planner:
         name = next(filter(None, match.groups()))
         if match[6] and (name in _NOT_PLACEHOLDERS or not quote):
             return match[0]
-        found = _value_of(name)
+        found = value_of(name, self.stage.domain)
         if found:
             return found
-        words = _words_of(name)
+        words = words_of(name)
         if {"file", "path", "input", "doc", "document", "source"} & words:
             return sample_path(self.usual_ending())
         return match[0] if match[6] else "sample"
@@ -456,7 +455,8 @@ class _Planner:
 
     def call_functions(self, path: str, text: str) -> Try:
         """Make a try that calls what a file only defines, as an agent would that reads the skill."""
-        command = ("python3", "-c", self.caller, f"{self.stage.skill}/{path}")
+        caller = self.caller.replace(GIVEN_DOMAIN, self.stage.domain)
+        command = ("python3", "-c", caller, f"{self.stage.skill}/{path}")
         sample = sample_path(self.usual_ending(text))
         return Try("script", f"{path} (its functions)", path, (*command, sample))
 
@@ -497,16 +497,17 @@ class _Planner:
         """Give a value for an argument, by its name."""
         if name.startswith("-"):
             return name
-        if {"out", "output", "dest", "destination", "target", "outfile"} & _words_of(name):
+        if {"out", "output", "dest", "destination", "target", "outfile"} & words_of(name):
             return "out.txt"
-        return _value_of(name) or sample_path(self.usual_ending(text))
+        found = value_of(name, self.stage.domain)
+        return found or sample_path(self.usual_ending(text))
 
     def usual_ending(self, text: str = "") -> str:
         """Give the kind of file that a script, or the skill, speaks of most."""
         about = text or self.skill.files.get(self.skill.main, b"").decode("utf-8", "replace")
         counted = [
             one
-            for one in _ENDING.findall(about)
+            for one in ENDING.findall(about)
             if one in SAMPLES and one not in {"py", "js", "sh", "md"}
         ]
         return max(counted, key=counted.count) if counted else "md" if ".md" in about else "txt"
@@ -527,26 +528,6 @@ class _Planner:
             )
 
 
-_VALUES: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("email", "mail", "recipient"), "sam@example.org"),
-    (("url", "uri", "endpoint", "link"), "https://service.example.org/page"),
-    (("host", "domain", "server", "hostname"), "service.example.org"),
-    (("port",), "8080"),
-    (("key", "apikey", "token", "secret", "password"), "k-4f1c9d2e7ab0"),
-    (("branch",), "main"),
-    (("version", "tag"), "1.4.2"),
-    (("repo", "repository"), "northlight-studio/sample"),
-    (("days", "count", "number", "limit", "num", "size", "n"), "3"),
-    (("date", "day", "since"), "2026-01-05"),
-    (("month",), "2026-01"),
-    (("dir", "directory", "folder"), "dist"),
-    (("project", "workspace", "root"), "."),
-    (("name", "title", "subject", "query", "message", "text", "prompt", "topic", "keyword"), "sample"),
-    (("user", "owner", "org", "username"), "sam"),
-    (("id",), "42"),
-)  # fmt: skip
-
-
 def _first(choices: str) -> str:
     """Give the first word of a list of choices."""
     return next(iter(_WORD.findall(choices)), "")
@@ -557,23 +538,6 @@ def _only_defines(text: str) -> bool:
     return bool(
         re.search(r"^(?:async )?def [a-z]|^class [A-Z]", text, re.MULTILINE)
     ) and not re.search(r"^if __name__|^(?:main|run|cli|app)\(|^sys\.exit\(", text, re.MULTILINE)
-
-
-def _words_of(name: str) -> set[str]:
-    """Give the words that a name is made of."""
-    return {word.lower() for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name) if word}
-
-
-def _value_of(name: str) -> str:
-    """Give a value by what something is called: a sample by its ending, or a made-up value; nothing
-    where the name says neither.
-    """
-    words = _words_of(name)
-    ending = _ENDING.search(name.lower())
-    known = ending[1] if ending else next((one for one in SAMPLES if one in words), "")
-    if known in SAMPLES:
-        return sample_path(known)
-    return next((value for some, value in _VALUES if words & set(some)), "")
 
 
 def _runs_alone(code: str) -> bool:
