@@ -617,6 +617,14 @@ def test_a_key_that_the_skill_says_it_removes_is_no_loss() -> None:
     assert "safe" == verdict.level
 
 
+def test_settings_of_ssh_that_are_mostly_empty_are_read_in_time() -> None:
+    event = seen("write", "~/.ssh/config", b"\n" * 400_000 + b"  ProxyCommand sh -c x\n")
+
+    verdict = judged(event, main=MAIN + "It adds a host to ~/.ssh/config.\n")
+
+    assert ["OB120"] == rules(verdict)
+
+
 def test_a_release_of_a_repository_that_is_named_is_for_a_person_to_look_at() -> None:
     address = "https://github.com/acme/kit/releases/download/v1/kit"
     events = (
