@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from metier.run.observe.canaries import find_canaries
 from metier.run.observe.places import (
+    COMMON_PROGRAMS,
     GENERIC_WORDS,
     OWN_DATA,
     PROGRAM_FILES,
@@ -20,6 +21,7 @@ from metier.run.observe.signs import (
     body,
     is_login_port,
     owner_of,
+    takes_place,
     without_logins,
     without_names,
 )
@@ -30,13 +32,13 @@ if TYPE_CHECKING:
     from metier.run.observe.model import Canary, Seen, Stage
     from metier.run.observe.plan import ReadSkill
 
-GIVEN_DOMAIN = "example.org"
-"""In this lie all hosts that the stage gives as arguments and in variables."""
 NO_FILES = ("\0",)
 _ASSIGNED = re.compile(
     r"\b([A-Z][A-Z0-9_]{2,40})=[\"']?(?:[a-z]+://)?(?:[\w.-]+@)?([\w.-]+\.[a-z]{2,})"
 )
 """A host in the instructions as the value of a variable: one of the user's, in an example."""
+_RESERVED = re.compile(r"(?:.+\.)?(?:example\.(?:com|org|net)|example|test|invalid)")
+"""Names that nobody owns: who writes one means a host of the reader's."""
 _HOST_IN_TEXT = re.compile(
     r"(?<![\w.-])((?:[a-z0-9-]+\.)+[a-z]{2,}|\d{1,3}(?:\.\d{1,3}){3})", re.IGNORECASE
 )
@@ -57,8 +59,12 @@ class ClaimsAndDeeds:
         text = skill.files.get(skill.main, b"").decode("utf-8", "replace")
         self.text = text.lower()
         self.named = {host.lower() for host in _HOST_IN_TEXT.findall(text)}
-        ours = {name for name, value in stage.variables if GIVEN_DOMAIN in value}
-        self.set = {host.lower() for name, host in _ASSIGNED.findall(text) if name in ours}
+        ours = {name for name, value in stage.variables if stage.domain in value}
+        self.set = {
+            host.lower()
+            for name, host in _ASSIGNED.findall(text)
+            if name in ours and _RESERVED.fullmatch(host.lower())
+        }
         self.canaries = {one.place: one for one in stage.canaries}
         self.given = {
             host.lower()
@@ -82,14 +88,19 @@ class ClaimsAndDeeds:
         return asked and declared and not foreign and (self.is_named(host) or self.is_given(host))
 
     def is_namesake(self, canary: Canary, host: str) -> bool:
-        """Tell whether a variable that the skill asks for is called after the host that gets it, whole
-        or by how its name begins; or whether the instructions call that host by its owner.
+        """Tell whether a variable that the skill asks for is called after the host that gets it; or
+        whether the instructions call that host by its owner.
         """
+        return canary.kind == "asked" and (
+            self.is_called_after(canary, host) or self.is_spoken(host)
+        )
+
+    @staticmethod
+    def is_called_after(canary: Canary, host: str) -> bool:
+        """Tell whether a secret is called after a host, whole or by how its name begins."""
         words = {word for word in canary.place.lower().strip("$").split("_") if len(word) > 3}
-        owner = owner_of(host)
-        begins = any(len(word) > 5 and owner.startswith(word) for word in words - GENERIC_WORDS)
-        known = owner in words - GENERIC_WORDS or begins or self.is_spoken(host)
-        return canary.kind == "asked" and known
+        owner, telling = owner_of(host), words - GENERIC_WORDS
+        return owner in telling or any(len(word) > 5 and owner.startswith(word) for word in telling)
 
     def is_login(self, canary: Canary, to: str, data: bytes) -> bool:
         """Tell whether a token that the instructions ask for went out as programs log in: sealed, in
@@ -118,7 +129,11 @@ class ClaimsAndDeeds:
         return (
             mine
             and self.is_spoken(host)
-            and any(self.is_vendors_own(one, host) or self.is_namesake(one, host) for one in keys)
+            and any(
+                self.is_vendors_own(one, host)
+                or (one.kind == "asked" and self.is_called_after(one, host))
+                for one in keys
+            )
         )
 
     def is_handed_over(self, canary: Canary, host: str) -> bool:
@@ -131,8 +146,8 @@ class ClaimsAndDeeds:
         return spoken and (self.is_given(host) or self.is_set(host))
 
     def is_set(self, host: str) -> bool:
-        """Tell whether a host is only the value of a variable in the instructions: the user's own
-        takes its place.
+        """Tell whether a host that nobody owns is only the value of a variable in the instructions: the
+        user's own takes its place.
         """
         low = host.lower()
         scripts = (data for path, data in self.skill.files.items() if path != self.skill.main)
@@ -193,12 +208,22 @@ class ClaimsAndDeeds:
         return telling and re.search(rf"\b{re.escape(label)}\b", head) is not None
 
     def is_given(self, host: str) -> bool:
-        """Tell whether the host is one that we gave as an argument or in a variable, and not one that
-        the skill brings along under the same domain.
+        """Tell whether the host is one that we gave as an argument or in a variable. No skill can bring
+        along one that lies in the stage's own domain.
         """
         low = host.lower()
-        ours = low == GIVEN_DOMAIN or low.endswith(f".{GIVEN_DOMAIN}") or low in self.given
-        return ours and not any(low.encode() in data.lower() for data in self.skill.files.values())
+        ours = low == self.stage.domain or low.endswith(f".{self.stage.domain}")
+        return ours or (
+            low in self.given
+            and not any(low.encode() in data.lower() for data in self.skill.files.values())
+        )
+
+    def replaces_program(self) -> bool:
+        """Tell whether a program of a name that people start was put somewhere in the home, or lies in
+        the skill.
+        """
+        brought = {path.rpartition("/")[2] for path in self.skill.files}
+        return any(map(takes_place, self.events)) or bool(brought & COMMON_PROGRAMS)
 
     def is_told(self, place: str) -> bool:
         """Tell whether the instructions say that they change a file that runs by itself, by its name

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from metier.model import Finding
 from metier.run.observe.canaries import find_canaries, find_in_pieces, is_opaque
 from metier.run.observe.claims import NO_FILES, ClaimsAndDeeds
-from metier.run.observe.model import CLONE_MARK, MARK_DOMAIN, PACKAGE_MARK
+from metier.run.observe.model import CLONE_MARK, GIVEN_DOMAIN, MARK_DOMAIN, PACKAGE_MARK
 from metier.run.observe.places import (
     AGENT_FILES,
     CODE_HOSTS,
@@ -46,7 +46,6 @@ from metier.run.observe.signs import (
     scp_host,
     short,
     starts_later,
-    takes_place,
 )
 from metier.scan.cache import HARMS
 from metier.scan.engine import fingerprint
@@ -73,7 +72,7 @@ _MAKES_SKILLS = re.compile(
     r"\b(?:creat|scaffold|generat|install|add|writ)\w*\b[^.\n]{0,40}\bskills?\b"
 )
 _SSH_RUNS = re.compile(
-    rb"^\s*(?:proxycommand|localcommand|permitlocalcommand|match\b.*\bexec)",
+    rb"^[^\S\n]*(?:proxycommand|localcommand|permitlocalcommand|match\b.*\bexec)",
     re.IGNORECASE | re.MULTILINE,
 )
 _ADDRESS_IN_TEXT = re.compile(r"\b(?:https?|wss?)://[^\s\"']+")
@@ -139,6 +138,7 @@ class _Judging(ClaimsAndDeeds):
         row = OBSERVED_RULES[rule]
         evidence = f"{short(where)} {deed}" if where else deed
         path = where.partition(" ")[0] if where.partition(" ")[0] in self.skill.files else ""
+        same = (key or deed).replace(self.stage.domain, GIVEN_DOMAIN)
         return Finding(
             rule=rule,
             severity=row.severity,
@@ -149,7 +149,7 @@ class _Judging(ClaimsAndDeeds):
             evidence=evidence[:MAX_TEXT_CHARS],
             why=f"{row.title}. {row.why}",
             hint=row.hint,
-            fingerprint=fingerprint(rule, "", key or deed, 1),
+            fingerprint=fingerprint(rule, "", same, 1),
         )
 
     # --- what left
@@ -370,7 +370,7 @@ class _Judging(ClaimsAndDeeds):
         if self.is_declared(one):
             return "OB124"
         plain = is_plain_setting(one.what, self.old(one), one.data)
-        return "OB127" if plain and not any(map(takes_place, self.events)) else "OB120"
+        return "OB127" if plain and not self.replaces_program() else "OB120"
 
     def is_declared(self, one: Seen) -> bool:
         """Tell whether a skill says openly that it changes such a file, and the scan minds nothing of

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     ]
 
 
+GIVEN_DOMAIN = "example.org"
+"""In this lie all hosts that are given as arguments and in variables, under a name of the stage's own:
+what a skill's documents show lies beside it."""
 MARK_DOMAIN = "metier-observe.invalid"
 """What the stand-in network hands out looks up a name in it when it is run: nothing else does."""
 PACKAGE_MARK = "pkg-"
@@ -66,6 +69,8 @@ class Stage(NamedTuple):
     decoys: tuple[Decoy, ...]
     variables: tuple[tuple[str, str], ...]
     canaries: tuple[Canary, ...]
+    domain: str = GIVEN_DOMAIN
+    """In which the hosts lie that it gives; made anew for each seed."""
 
 
 class Try(NamedTuple):

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 import shlex
 import textwrap
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.run.interpreters import interpreter_of, options_of
-from metier.run.observe.model import NotTried, Try
-from metier.run.observe.samples import SAMPLES, sample_path
+from metier.run.observe.model import GIVEN_DOMAIN, NotTried, Try
+from metier.run.observe.samples import ENDING, SAMPLES, sample_path, value_of, words_of
 from metier.scan.languages.markdown import segments
 from metier.scan.model import word_set
 
@@ -66,7 +67,9 @@ _STEP_RUNS = re.compile(
     r"|openssl|crontab|systemctl|nohup|env|printf|find|sed|nc|sqlite3|gcloud|kubectl)\S* \S"
 )
 _PROMPT = re.compile(r"^[$%] (?=\S)")
-_OPTION = re.compile(r"add_argument\(\s*(?:['\"]-\w['\"],\s*)?['\"](--[a-z][\w-]*)['\"]([^)]*)\)")
+_OPTION = re.compile(
+    r"add_argument\(\s*(?:['\"]-\w['\"],\s*)?['\"](--[a-z][\w-]*)['\"]([^)]{0,400})\)"
+)
 _FLAG = re.compile(r"action\s*=|type\s*=\s*(?:int|float)|choices\s*=")
 _POSITIONAL = re.compile(r"add_argument\(\s*['\"]([a-z_][\w-]*)['\"]")
 _SHELL_ARGUMENT = re.compile(r"\$\{?([1-9])\b")
@@ -76,26 +79,29 @@ _PROGRAM_ARGUMENT = re.compile(
 _STANDARD_INPUT = re.compile(
     r"sys\.stdin|process\.stdin|/dev/stdin|\bread -r\b|while read|input\(\)"
 )
-_ENDING = re.compile(r"\.([a-z]{2,5})\b")
 _TIME = re.compile(
     r"datetime|time\.time|time\.local|date \+|new Date|Date\.now|\$\(date|weekday|getDay|EPOCH"
 )
 _IN_CI = re.compile(r"\bCI\b|GITHUB_ACTIONS|GITLAB_CI|JENKINS|BUILDKITE")
 _CHOICES = re.compile(
-    r"add_argument\(\s*(?:['\"]-\w['\"],\s*)?['\"](-{0,2}[a-z][\w-]*)['\"][^)]*?"
-    r"choices\s*=\s*[\[({]([^\])}]*)[\])}]"
+    r"add_argument\(\s*(?:['\"]-\w['\"],\s*)?['\"](-{0,2}[a-z][\w-]*)['\"]"
+    r"(?:(?!choices\s{0,8}=)[^)]){0,400}choices\s{0,8}=\s{0,8}[\[({]([^\])}]{0,600})[\])}]"
 )
 _DEFAULT = re.compile(r"default\s*=\s*['\"]([\w.-]+)['\"]")
 _WORD = re.compile(r"['\"]([\w.-]{1,30})['\"]")
 _SUBCOMMAND = re.compile(r"add_parser\(\s*['\"]([\w.-]{1,30})['\"]")
-_SHELL_CASE = re.compile(r"\bcase\s+\"?\$\{?1\b[^\n]*\bin\b(.*?)\besac\b", re.DOTALL)
-_SHELL_WORDS = re.compile(r"(?:^|;;|\n)\s*\(?([a-z][\w.-]{1,20}(?:\s*\|\s*[\w.-]+)*)\)")
+_SHELL_CASE = re.compile(r"\bcase[ \t]+\"?\$\{?1\b[^\n]{0,80}?\bin\b")
+_SHELL_CASE_END = re.compile(r"\besac\b")
+_SHELL_WORDS = re.compile(
+    r"(?:^|;;|\n)[ \t]*\(?([a-z][\w.-]{1,20}(?:\s{0,8}\|\s{0,8}[\w.-]{1,30}){0,20})\)"
+)
 _COMPARED = re.compile(r"argv\[[12]\]\s*={2,3}\s*['\"]([a-z][\w.-]{1,20})['\"]")
 _SWITCH = re.compile(
-    r"add_argument\(\s*(?:['\"]-\w['\"],\s*)?['\"]--([a-z][\w-]+)['\"][^)]*store_true"
-    r"|option\(\s*(?:['\"]-\w['\"],\s*)?['\"]--([a-z][\w-]+)['\"][^)]*is_flag"
+    r"add_argument\(\s*(?:['\"]-\w['\"],\s*)?['\"]--([a-z][\w-]+)['\"][^)]{0,400}store_true"
+    r"|option\(\s*(?:['\"]-\w['\"],\s*)?['\"]--([a-z][\w-]+)['\"][^)]{0,400}is_flag"
     r"|['\"]--([a-z][\w-]+)['\"]\s+in\s|includes\(\s*['\"]--([a-z][\w-]+)['\"]"
-    r"|=\s*['\"]?--([a-z][\w-]+)['\"]?(?=\s*[\])])|^\s*(?:-\w\s*\|\s*)?--([a-z][\w-]+)(?:\s*\|\s*-\w)?\)",
+    r"|=\s*['\"]?--([a-z][\w-]+)['\"]?(?=\s*[\])])"
+    r"|^[ \t]*(?:-\w[ \t]*\|[ \t]*)?--([a-z][\w-]+)(?:[ \t]*\|[ \t]*-\w)?\)",
     re.MULTILINE,
 )
 _NO_SWITCHES = word_set(
@@ -104,9 +110,10 @@ _NO_SWITCHES = word_set(
 )
 """First words of switches that end a script early, or that nobody sets without being told to."""
 MAX_SWITCHES = 6
+MAX_ARGUMENTS = 12
 MAX_CHOICES = 4
 """Of the words that a script does different things for, how many are tried."""
-_USAGE = re.compile(r"[Uu]sage:\s*(?:\$0|%\(prog\)s|\S+)\s+([^\n\"']{1,120})")
+_USAGE = re.compile(r"[Uu]sage:\s{0,40}(?:\$0|%\(prog\)s|\S{1,200})\s{1,8}([^\n\"']{1,120})")
 _PLACEHOLDER = re.compile(
     r"<([A-Za-z][\w .:/|-]{0,40})>|\{\{?\s*([A-Za-z][\w.-]{0,30})\s*\}?\}|\[([A-Z][A-Z_ -]{2,30})\]|\b(YOUR_[A-Z_]+|your-[a-z-]+)\b"
     r"|(?<![\w./-])((?:path/to/|/path/to/)[\w./-]+)|(?<![\w$.{/-])([A-Z][A-Z_]{2,20})(?![\w=(./-])"
@@ -122,8 +129,8 @@ _NOT_PLACEHOLDERS = word_set(
 _VARIABLE = re.compile(
     r"(?:\$\{?([A-Z][A-Z0-9_]{2,40})"
     r"|(?:environ(?:\.get)?[\[(]\s*|getenv\(\s*|process\.env\.)['\"]?([A-Z][A-Z0-9_]{2,40})['\"]?)"
-    r"(:?-(?!\})|\s*,(?!\s*(?:''|\"\"|None)\s*\))"
-    r"|\s*[)\]]?\s*(?:\|\||\?\?|or\b)(?![\s{(]*(?:sys\.exit|process\.exit|exit|die|fail|raise|abort|usage|''|\"\"|None)))?"
+    r"(:?-(?!\})|\s{0,8},(?!\s*(?:''|\"\"|None)\s*\))"
+    r"|\s{0,8}[)\]]?\s{0,8}(?:\|\||\?\?|or\b)(?![\s{(]*(?:sys\.exit|process\.exit|exit|die|fail|raise|abort|usage|''|\"\"|None)))?"
 )
 """A variable that is read: in a shell, or in a program; and whether something stands in for it."""
 _OWN_VARIABLES = word_set(
@@ -383,10 +390,10 @@ class _Planner:
         name = next(filter(None, match.groups()))
         if match[6] and (name in _NOT_PLACEHOLDERS or not quote):
             return match[0]
-        found = _value_of(name)
+        found = value_of(name, self.stage.domain)
         if found:
             return found
-        words = _words_of(name)
+        words = words_of(name)
         if {"file", "path", "input", "doc", "document", "source"} & words:
             return sample_path(self.usual_ending())
         return match[0] if match[6] else "sample"
@@ -448,15 +455,18 @@ class _Planner:
                 elif word not in given:
                     found.append(tuple(word if one == _first(match[2]) else one for one in given))
         plain = list(_SUBCOMMAND.findall(text)) + list(_COMPARED.findall(text))
-        for block in _SHELL_CASE.findall(text):
-            plain += [one.split("|")[0].strip() for one in _SHELL_WORDS.findall(block)]
+        for block in _SHELL_CASE_END.split(text)[:-1]:
+            if head := _SHELL_CASE.search(block):
+                words = _SHELL_WORDS.findall(block, head.end())
+                plain += [one.split("|")[0].strip() for one in words]
         rest = tuple(one for one in given if not one.startswith("out-"))
         found += [(word, *(one for one in rest if one != word)) for word in plain]
         yield from list(dict.fromkeys(found))[:MAX_CHOICES]
 
     def call_functions(self, path: str, text: str) -> Try:
         """Make a try that calls what a file only defines, as an agent would that reads the skill."""
-        command = ("python3", "-c", self.caller, f"{self.stage.skill}/{path}")
+        caller = self.caller.replace(GIVEN_DOMAIN, self.stage.domain)
+        command = ("python3", "-c", caller, f"{self.stage.skill}/{path}")
         sample = sample_path(self.usual_ending(text))
         return Try("script", f"{path} (its functions)", path, (*command, sample))
 
@@ -478,14 +488,14 @@ class _Planner:
             if found:
                 return tuple(found[:6])
         given: list[str] = []
-        for option, rest in _OPTION.findall(text):
-            if not _FLAG.search(rest):
-                given += [option, self.argument(option.strip("-"), text)]
+        options = [option for option, rest in _OPTION.findall(text) if not _FLAG.search(rest)]
+        for option in options[:MAX_ARGUMENTS]:
+            given += [option, self.argument(option.strip("-"), text)]
         chosen = {one[1]: _first(one[2]) for one in _CHOICES.finditer(text)}
-        for name in _POSITIONAL.findall(text):
+        for name in _POSITIONAL.findall(text)[:MAX_ARGUMENTS]:
             given.append(chosen.get(name) or self.argument(name, text))
         if given:
-            return tuple(given[:12])
+            return tuple(given[:MAX_ARGUMENTS])
         numbers = [int(one or 1) for one in _PROGRAM_ARGUMENT.findall(text)]
         numbers += [int(one) for one in _SHELL_ARGUMENT.findall(text)] if "argv" not in text else []
         if not numbers:
@@ -497,19 +507,21 @@ class _Planner:
         """Give a value for an argument, by its name."""
         if name.startswith("-"):
             return name
-        if {"out", "output", "dest", "destination", "target", "outfile"} & _words_of(name):
+        if {"out", "output", "dest", "destination", "target", "outfile"} & words_of(name):
             return "out.txt"
-        return _value_of(name) or sample_path(self.usual_ending(text))
+        found = value_of(name, self.stage.domain)
+        return found or sample_path(self.usual_ending(text))
 
     def usual_ending(self, text: str = "") -> str:
         """Give the kind of file that a script, or the skill, speaks of most."""
         about = text or self.skill.files.get(self.skill.main, b"").decode("utf-8", "replace")
         counted = [
             one
-            for one in _ENDING.findall(about)
+            for one in ENDING.findall(about)
             if one in SAMPLES and one not in {"py", "js", "sh", "md"}
         ]
-        return max(counted, key=counted.count) if counted else "md" if ".md" in about else "txt"
+        most = Counter(counted).most_common(1)
+        return most[0][0] if most else "md" if ".md" in about else "txt"
 
     def code(self) -> Iterator[Try]:
         """Give the ways in which a code skill is called."""
@@ -527,26 +539,6 @@ class _Planner:
             )
 
 
-_VALUES: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("email", "mail", "recipient"), "sam@example.org"),
-    (("url", "uri", "endpoint", "link"), "https://service.example.org/page"),
-    (("host", "domain", "server", "hostname"), "service.example.org"),
-    (("port",), "8080"),
-    (("key", "apikey", "token", "secret", "password"), "k-4f1c9d2e7ab0"),
-    (("branch",), "main"),
-    (("version", "tag"), "1.4.2"),
-    (("repo", "repository"), "northlight-studio/sample"),
-    (("days", "count", "number", "limit", "num", "size", "n"), "3"),
-    (("date", "day", "since"), "2026-01-05"),
-    (("month",), "2026-01"),
-    (("dir", "directory", "folder"), "dist"),
-    (("project", "workspace", "root"), "."),
-    (("name", "title", "subject", "query", "message", "text", "prompt", "topic", "keyword"), "sample"),
-    (("user", "owner", "org", "username"), "sam"),
-    (("id",), "42"),
-)  # fmt: skip
-
-
 def _first(choices: str) -> str:
     """Give the first word of a list of choices."""
     return next(iter(_WORD.findall(choices)), "")
@@ -557,23 +549,6 @@ def _only_defines(text: str) -> bool:
     return bool(
         re.search(r"^(?:async )?def [a-z]|^class [A-Z]", text, re.MULTILINE)
     ) and not re.search(r"^if __name__|^(?:main|run|cli|app)\(|^sys\.exit\(", text, re.MULTILINE)
-
-
-def _words_of(name: str) -> set[str]:
-    """Give the words that a name is made of."""
-    return {word.lower() for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name) if word}
-
-
-def _value_of(name: str) -> str:
-    """Give a value by what something is called: a sample by its ending, or a made-up value; nothing
-    where the name says neither.
-    """
-    words = _words_of(name)
-    ending = _ENDING.search(name.lower())
-    known = ending[1] if ending else next((one for one in SAMPLES if one in words), "")
-    if known in SAMPLES:
-        return sample_path(known)
-    return next((value for some, value in _VALUES if words & set(some)), "")
 
 
 def _runs_alone(code: str) -> bool:

@@ -1,9 +1,12 @@
-"""Sample files of the kinds that skills say they read, for the project of the stage. Pure."""
+"""Samples for the stage: files of the kinds that skills say they read, and values by their names. Pure."""
 
 from __future__ import annotations
 
 import base64
+import re
 from typing import TYPE_CHECKING
+
+from metier.run.observe.model import GIVEN_DOMAIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +54,25 @@ SAMPLES: dict[str, bytes] = {
 """What a file of each ending holds."""
 FOLDER = "samples"
 DEFAULT_ENDING = "txt"
+ENDING = re.compile(r"\.([a-z]{2,5})\b")
+_VALUES: tuple[tuple[tuple[str, ...], str], ...] = (
+    (("email", "mail", "recipient"), "sam@example.org"),
+    (("url", "uri", "endpoint", "link"), "https://service.example.org/page"),
+    (("host", "domain", "server", "hostname"), "service.example.org"),
+    (("port",), "8080"),
+    (("key", "apikey", "token", "secret", "password"), "k-4f1c9d2e7ab0"),
+    (("branch",), "main"),
+    (("version", "tag"), "1.4.2"),
+    (("repo", "repository"), "northlight-studio/sample"),
+    (("days", "count", "number", "limit", "num", "size", "n"), "3"),
+    (("date", "day", "since"), "2026-01-05"),
+    (("month",), "2026-01"),
+    (("dir", "directory", "folder"), "dist"),
+    (("project", "workspace", "root"), "."),
+    (("name", "title", "subject", "query", "message", "text", "prompt", "topic", "keyword"), "sample"),
+    (("user", "owner", "org", "username"), "sam"),
+    (("id",), "42"),
+)  # fmt: skip
 
 
 def sample_files() -> Iterator[tuple[str, bytes]]:
@@ -62,3 +84,21 @@ def sample_files() -> Iterator[tuple[str, bytes]]:
 def sample_path(ending: str) -> str:
     """Give the path of the sample with some ending, below the project."""
     return f"{FOLDER}/input.{ending if ending in SAMPLES else DEFAULT_ENDING}"
+
+
+def words_of(name: str) -> set[str]:
+    """Give the words that a name is made of."""
+    return {word.lower() for word in re.split(r"[\W_]+|(?<=[a-z])(?=[A-Z])", name) if word}
+
+
+def value_of(name: str, domain: str) -> str:
+    """Give a value by what something is called: a sample by its ending, or one made up, with hosts of a
+    domain; nothing where the name says neither.
+    """
+    words = words_of(name)
+    ending = ENDING.search(name.lower())
+    known = ending[1] if ending else next((one for one in SAMPLES if one in words), "")
+    if known in SAMPLES:
+        return sample_path(known)
+    found = next((value for some, value in _VALUES if words & set(some)), "")
+    return found.replace(GIVEN_DOMAIN, domain)

@@ -34,12 +34,15 @@ _REQUEST = re.compile(
 )
 MAX_REQUESTS = 4_000
 _LOGS_IN = re.compile(
-    rb"^[\w-]*(?:authorization|token|api-?key)[\w-]*:[^\r\n]*", re.IGNORECASE | re.MULTILINE
+    rb"^[\w-]{0,80}(?:authorization|token|api-?key)[\w-]{0,80}:[^\r\n]*",
+    re.IGNORECASE | re.MULTILINE,
 )
 _NAMES_ITSELF = re.compile(
     rb"^(?:USER|PASS|AUTH|[\w.]+ (?:LOGIN|AUTHENTICATE))\b[^\r\n]*|^[A-Za-z0-9+/=]+\r?$",
     re.MULTILINE,
 )
+_HANDS_OVER = re.compile(rb"^(?:MAIL|DATA|BDAT|\S{1,80} APPEND\b)", re.IGNORECASE | re.MULTILINE)
+"""Where the login is over, and a mail begins."""
 _LOGIN_PORTS = frozenset({"21", "25", "110", "143", "465", "587", "993", "995", "2525"})
 """Where one logs in with a line of its own: for files and for mail."""
 _SCHEDULED = re.compile(
@@ -49,28 +52,73 @@ _SCHEDULED = re.compile(
 )
 """What stands before a command in a crontab, in a unit of systemd, in a desktop entry."""
 _IN_SHELL = re.compile(r"^(?:/\S*/)?(?:ba|z|da)?sh -\w*c (['\"])(.*)\1[ \t]*$", re.MULTILINE)
-_GIT_SECTIONS = word_set(
-    "user init pull push fetch rebase color column commit tag branch safe advice help log status"
+_GIT_HEADER = re.compile(r'\[([\w.-]+(?: "[^"\\]*")?)\]')
+_GIT_KEYS = word_set(
+    "user.name user.email user.signingkey user.useconfigonly init.defaultbranch pull.rebase pull.ff "
+    "push.default push.autosetupremote push.followtags fetch.prune fetch.prunetags fetch.all "
+    "rebase.autostash rebase.autosquash rebase.updaterefs rerere.enabled rerere.autoupdate merge.ff "
+    "merge.conflictstyle diff.algorithm diff.colormoved diff.mnemonicprefix diff.renames color.ui "
+    "color.branch color.diff color.status column.ui commit.gpgsign commit.verbose tag.gpgsign tag.sort "
+    "branch.sort branch.autosetuprebase branch.autosetupmerge log.date log.decorate log.abbrevcommit "
+    "status.short status.branch status.showuntrackedfiles help.autocorrect advice.detachedhead "
+    "advice.statushints advice.skippedcherrypicks advice.addignoredfile core.autocrlf core.eol "
+    "core.excludesfile core.quotepath core.filemode core.ignorecase core.longpaths core.safecrlf"
 )
-"""Sections of git's settings in which no value is ever started."""
-_GIT_CORE = word_set("autocrlf eol excludesfile quotepath filemode ignorecase longpaths safecrlf")
-_GIT_HELPERS = word_set("cache store osxkeychain manager libsecret")
+"""Settings of git whose values are never started and lead nowhere."""
+_GIT_VALUES = {
+    "credential.helper": re.compile(
+        r"cache(?: --timeout[= ]\d+)?|store|osxkeychain|manager|manager-core|libsecret"
+    ),
+    "safe.directory": re.compile(r"[\w./~@+-]+"),
+    'filter "lfs".required': re.compile(r"true"),
+    'filter "lfs".clean': re.compile(r"git-lfs clean -- %f"),
+    'filter "lfs".smudge': re.compile(r"git-lfs smudge (?:--skip )?-- %f"),
+    'filter "lfs".process': re.compile(r"git-lfs filter-process(?: --skip)?"),
+}
+"""Settings of git of which only some values start nothing else."""
+_GIT_ALIAS = re.compile(
+    r"(?:status|log|show|diff|branch|checkout|switch|restore|commit|add|stash|fetch|pull|push|merge"
+    r"|reset|tag|blame|shortlog|reflog|cherry-pick)"
+    r"(?: (?:HEAD|-[a-zA-Z]{1,3}|-\d{1,3}|--|--(?:oneline|graph|decorate|all|stat|short|branch|amend"
+    r"|no-edit|cached|staged|patch|prune|rebase|ff-only|no-ff|force-with-lease|soft|abbrev-commit"
+    r"|name-only|name-status|word-diff|sort|list|verbose|reverse|tags)"
+    r"|--(?:pretty|format|date|sort)=(?:[\w:%-]|'[^'\"\\]*')+))*"
+)
+"""One of git's own words, with flags that start no program and name no file."""
 _NPM_WORDS = word_set(
-    "save-exact fund audit loglevel progress engine-strict legacy-peer-deps prefix cache color"
+    "save-exact fund audit loglevel progress engine-strict legacy-peer-deps cache color"
 )
 _PIP_WORDS = word_set(
     "timeout retries disable-pip-version-check require-virtualenv break-system-packages cache-dir "
     "no-cache-dir progress-bar"
 )
+_PIP_HEADER = re.compile(r"\[[\w.-]+\]")
 _SHELL_FILES = (
     "~/.bashrc", "~/.bash_profile", "~/.profile", "~/.zshrc", "~/.zshenv", "~/.zprofile",
 )  # fmt: skip
-_SHELL_LINE = re.compile(
-    r"(?:#.*|(?:export )?(?:PATH|[A-Z][A-Z0-9_]*_(?:HOME|DIR|ROOT|PATH))=[\"']?[\w$\{\}/:.~@+-]*[\"']?)"
+_HOME = r"(?:~|\$HOME|\$\{HOME\}|/(?:home|Users)/\w[\w-]*)"
+_TOOL_FOLDERS = {
+    "GOPATH": "go", "CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup", "NVM_DIR": ".nvm",
+    "PYENV_ROOT": ".pyenv", "RBENV_ROOT": ".rbenv", "BUN_INSTALL": ".bun", "DENO_INSTALL": ".deno",
+    "VOLTA_HOME": ".volta", "PNPM_HOME": ".local/share/pnpm", "SDKMAN_DIR": ".sdkman",
+}  # fmt: skip
+"""Variables that say where a tool lies, and where it always does, below the home."""
+_NPM_PREFIX = re.compile(rf"{_HOME}/\.(?:local|npm-global|npm-packages)/?")
+_BINARIES = (".local", ".npm-global", ".yarn", ".krew", ".poetry", *_TOOL_FOLDERS.values())
+_SHELL_VALUES = {
+    name: re.compile(f"{_HOME}/{re.escape(folder)}/?") for name, folder in _TOOL_FOLDERS.items()
+} | {"JAVA_HOME": re.compile(r"/usr/lib/jvm/\w[\w.-]*")}
+_PATH_ENTRY = re.compile(
+    rf"\$PATH|\$\{{PATH\}}|{_HOME}/(?:(?:{'|'.join(map(re.escape, _BINARIES))})/)?bin/?"
+    rf"|{_HOME}/\.local/share/pnpm|\$\{{?(?:{'|'.join(_TOOL_FOLDERS)})\}}?(?:/bin)?"
+    r"|/usr/local/(?:s?bin|go/bin)|/opt/homebrew/s?bin|/usr/s?bin|/s?bin"
 )
-_LOADS = re.compile(r"(?:LD|DYLD|PYTHON|NODE|PERL|RUBY|BASH|ZSH)_?\w*=|(?:LIBRARY|MODULE)_PATH=")
-"""Variables that decide what other programs load."""
-_HOST = re.compile(r"^(?:https?:)?//([\w.-]+)")
+"""Folders in which everybody's programs lie."""
+_SHELL_LINE = re.compile(r"(?:export )?([A-Z][A-Z0-9_]*)=([\"']?)([\w$\{\}/:.~@+-]+)\2")
+_ODD = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+"""What some readers take for the end of a line, and others do not."""
+_WEB_ADDRESS = re.compile(r"(?:https?:)?//.")
+_AFTER_HOST = re.compile(r"[/?#\\]")
 _STARTERS = frozenset({"npx", "uvx", "bunx"})
 """Programs that fetch a package and start it; the words after its name are for it."""
 _SHELL_NAMES = word_set("sh bash dash zsh ksh ash")
@@ -108,7 +156,9 @@ def only_paths(one: Seen) -> bool:
 
 def host_of(what: str) -> str:
     """Give the host of `host:port`, `host` or an address with a scheme."""
-    text = what.partition("://")[2].partition("/")[0] if "://" in what else what
+    text = what
+    if "://" in what:  # what stands before the last @ is who logs in there
+        text = _AFTER_HOST.split(what.partition("://")[2], maxsplit=1)[0].rpartition("@")[2]
     text = text.partition(" ")[0]
     if text.startswith("["):
         return text[1:].partition("]")[0]
@@ -154,8 +204,12 @@ def is_login_port(to: str) -> bool:
 
 
 def without_names(data: bytes) -> bytes:
-    """Give a conversation about files or mail without the lines by which programs log in."""
-    return _NAMES_ITSELF.sub(b"", data)
+    """Give a conversation about files or mail without the lines by which programs log in: these come
+    before the first mail, and whatever looks like one in it is part of the mail.
+    """
+    begun = _HANDS_OVER.search(data)
+    end = begun.start() if begun else len(data)
+    return _NAMES_ITSELF.sub(b"", data[:end]) + data[end:]
 
 
 def commands_in(text: str) -> str:
@@ -238,7 +292,9 @@ def is_plain_setting(shown: str, old: bytes, new: bytes) -> bool:
     """Tell whether all that was added to a file of settings starts nothing and leads nobody elsewhere:
     a name, a colour, a folder to look for programs in, a token for a registry that everybody knows.
     """
-    before, after = (data.decode("utf-8", "replace") for data in (old, new))
+    before, after = (data.decode("utf-8", "replace").replace("\r\n", "\n") for data in (old, new))
+    if _ODD.search(after):
+        return False
     if shown == "~/.gitconfig":
         added = set(_git_settings(after)) - set(_git_settings(before))
         return bool(added) and all(_is_plain_for_git(*one) for one in added)
@@ -248,50 +304,76 @@ def is_plain_setting(shown: str, old: bytes, new: bytes) -> bool:
     if shown in {"~/.config/pip/pip.conf", "~/.pip/pip.conf"}:
         return bool(lines) and all(map(_is_plain_for_pip, lines))
     if shown in _SHELL_FILES:
-        return bool(lines) and all(
-            _SHELL_LINE.fullmatch(line) and not _LOADS.search(line) for line in lines
-        )
+        return bool(lines) and all(map(_is_plain_for_shell, lines))
     return shown in {"~/.config/git/ignore", "~/.config/git/attributes"}
 
 
 def _lines(text: str) -> Iterator[str]:
-    return (line.strip() for line in text.split("\n") if line.strip())
+    """Give the lines that hold something, as far in as they stand: what is further in may belong to
+    the line before.
+    """
+    return (line.rstrip() for line in text.split("\n") if line.strip())
 
 
-def _git_settings(text: str) -> Iterator[tuple[str, str, str]]:
+def _git_settings(text: str) -> Iterator[tuple[str, str]]:
+    """Give git's settings by their whole names. A line that git may read otherwise, for it has more
+    than one thing on it or goes on in the next, stands for itself: no name is like it.
+    """
     section = ""
-    for line in _lines(text):
-        if line.startswith("["):
-            section = line.strip("[]").strip()
+    for line in map(str.strip, _lines(text)):
+        header = _GIT_HEADER.fullmatch(line)
+        if header:
+            section = header[1].lower()
+        elif line.startswith("[") or line.endswith("\\"):
+            yield line, ""
         elif line[0] not in "#;":
             key, _equal, value = line.partition("=")
-            yield section, key.strip().lower(), value.strip()
+            yield f"{section}.{key.strip().lower()}", value.strip()
 
 
-def _is_plain_for_git(section: str, key: str, value: str) -> bool:
-    name = section.lower()
-    if name == "alias":
-        return not value.strip("\"'").startswith("!")
-    if name == "credential":
-        return key == "helper" and value.partition(" ")[0] in _GIT_HELPERS
-    if name == 'filter "lfs"':
-        return value == "true" or value.startswith("git-lfs ")
-    return name in _GIT_SECTIONS or (name == "core" and key in _GIT_CORE)
+def _is_plain_for_git(name: str, value: str) -> bool:
+    allowed = _GIT_ALIAS if name.startswith("alias.") else _GIT_VALUES.get(name)
+    if allowed is None:
+        return name in _GIT_KEYS
+    quoted = len(value) > 1 and value[0] == value[-1] == '"' and '"' not in value[1:-1]
+    return allowed.fullmatch(value[1:-1] if quoted else value) is not None
 
 
 def _is_plain_for_npm(line: str) -> bool:
     key, _equal, value = (part.strip() for part in line.partition("="))
     if key.endswith(":_authToken"):
         return _is_registry(key)
+    if key == "prefix":
+        return _NPM_PREFIX.fullmatch(value) is not None
     return key in _NPM_WORDS or (key.endswith("registry") and _is_registry(value))
 
 
 def _is_plain_for_pip(line: str) -> bool:
+    """Tell whether a line of pip's settings is plain. One that begins with a blank belongs to the
+    value before it.
+    """
     key, _equal, value = (part.strip() for part in line.partition("="))
-    plain = line.startswith(("[", "#")) or key in _PIP_WORDS
-    return plain or (key in {"index-url", "extra-index-url"} and _is_registry(value))
+    plain = _PIP_HEADER.fullmatch(line) is not None or line[0] == "#" or key in _PIP_WORDS
+    listed = key in {"index-url", "extra-index-url"} and _is_registry(value)
+    return (plain or listed) and not line[0].isspace()
 
 
-def _is_registry(address: str) -> bool:
-    match = _HOST.match(address)
-    return match is not None and match[1] in PACKAGE_HOSTS
+def _is_plain_for_shell(line: str) -> bool:
+    """Tell whether a line says where a well-known tool lies, at the place where it always does."""
+    match = _SHELL_LINE.fullmatch(line.strip())
+    if match is None:
+        return line.strip().startswith("#")
+    name, _quote, value = match.groups()
+    if name == "PATH":
+        return all(_PATH_ENTRY.fullmatch(one) for one in value.split(":"))
+    return name in _SHELL_VALUES and _SHELL_VALUES[name].fullmatch(value) is not None
+
+
+def _is_registry(value: str) -> bool:
+    """Tell whether every address is at a registry that everybody knows."""
+    parts = value.split()
+    return bool(parts) and all(
+        _WEB_ADDRESS.match(one)
+        and host_of(one if "://" in one else f"https:{one}") in PACKAGE_HOSTS
+        for one in parts
+    )

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.run.model import PATH
-from metier.run.observe.model import Canary, Decoy, Stage
+from metier.run.observe.model import GIVEN_DOMAIN, Canary, Decoy, Stage
 from metier.run.observe.repository import repository_files
 from metier.run.observe.samples import sample_files
 
@@ -205,7 +205,11 @@ class _StageBuilder:
             for name in dict.fromkeys(asked)
             if name not in named and value_for(name)
         ]
-        variables = [(name, self.fill(value, kind, f"${name}")) for name, value, kind in wanted]
+        given = f"{self.letters(8, LOWER)}.{GIVEN_DOMAIN}"
+        variables = [
+            (name, self.fill(value.replace(GIVEN_DOMAIN, given), kind, f"${name}"))
+            for name, value, kind in wanted
+        ]
         return Stage(
             user=self.user,
             host=self.host,
@@ -215,6 +219,7 @@ class _StageBuilder:
             decoys=tuple(decoys),
             variables=(*self.plain_variables(home), *variables),
             canaries=tuple(self.canaries),
+            domain=given,
         )
 
     def repository(self, decoys: Sequence[Decoy], project: str) -> list[Decoy]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import struct
 import zipfile
 from io import BytesIO
@@ -12,6 +13,7 @@ import pytest
 from metier.run.io.stand_in import FrameReader, read_packet
 from metier.run.io.stand_in_names import answer_query, made_up_addresses
 from metier.run.io.stand_in_payloads import SeenRequest, answer_request, mark_of, marked_name
+from metier.run.io.stand_in_talk import Connection, Room, talk
 
 
 def query(name: str, kind: int = 1) -> bytes:
@@ -121,3 +123,19 @@ def test_frames_come_whole_however_they_are_cut() -> None:
 @pytest.mark.parametrize("data", [b"", b"\x45" * 20, b"\x60" * 47, b"\x4f" + b"\0" * 30])
 def test_a_packet_that_is_cut_short_is_nothing(data: bytes) -> None:
     assert read_packet(data) is None
+
+
+def test_a_connection_that_is_sealed_is_not_sealed_once_more() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        one = Connection(1, "198.18.0.1", 25, ours, Room(1 << 20))
+        one.secure = True
+        theirs.sendall(b"STARTTLS\r\n" * 20 + b"EHLO x\r\nQUIT\r\n")
+
+        talk(None, one)  # type: ignore[arg-type]
+
+        ours.shutdown(socket.SHUT_WR)
+        said = b"".join(iter(lambda: theirs.recv(1 << 20), b""))
+    assert 20 == said.count(b"\n503 ")
+    assert b"STARTTLS" not in said
+    assert said.endswith(b"221 2.0.0 Bye\r\n")

@@ -146,8 +146,8 @@ def test_what_the_text_warns_against_is_not_tried_and_said() -> None:
         ("cat <file>", "cat samples/input.txt"),
         ("cat INPUT_FILE", "cat samples/input.txt"),
         ("tool {{report.csv}}", "tool samples/input.csv"),
-        ("mail <email>", "mail sam@example.org"),
-        ("get <url>", "get https://service.example.org/page"),
+        ("mail <email>", f"mail sam@{STAGE.domain}"),
+        ("get <url>", f"get https://service.{STAGE.domain}/page"),
         ("curl -X POST https://a.example", "curl -X POST https://a.example"),
         ("cat path/to/data.json", "cat samples/input.json"),
         ("ls ${CLAUDE_SKILL_DIR}/x", "ls x"),
@@ -292,3 +292,46 @@ def test_the_words_of_a_shell_script_are_tried_too() -> None:
     )
 
     assert {"a.sh start samples/input.txt", "a.sh stop samples/input.txt"} <= set(whats(plan))
+
+
+LONG = 400_000
+"""As much of a script as is read."""
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "\n",
+        " \n",
+        "usage:",
+        "add_argument('--a'",
+        "add_argument('a',choices=[",
+        "option('--a'",
+        "$ABC" + " " * 60_000,
+        "os.environ['ABC']" + "\n" * 60_000,
+        "case $1 in ",
+        "case $1 in\naa|\n",
+        ".csv",
+        "YOUR_",
+        "{{ ",
+    ],
+    ids=lambda part: part.strip()[:12] or repr(part),
+)
+def test_a_script_that_repeats_itself_is_read_in_time(part: str) -> None:
+    """The work grows with the text and not with its square: that of one of these was hours."""
+    text = part * (LONG // len(part))
+
+    plan = planned(only="x.sh", x_dot_sh=text)
+
+    assert "x.sh" in whats(plan)
+    assert len(asked_variables({"x.sh": text.encode()})) <= 1
+
+
+def test_the_words_of_a_case_are_read_up_to_its_end() -> None:
+    text = 'case "$1" in\n  up|start) a;;\n  down) b;;\nesac\ncase $2 in\n  other) c;;\nesac\n'
+
+    plan = planned(only="x.sh", x_dot_sh=text)
+
+    chosen = {one.split()[1] for one in whats(plan) if " " in one}
+    assert {"up", "down"} <= chosen
+    assert "other" not in chosen
