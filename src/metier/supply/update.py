@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from metier.supply.places import InstallPlace, LockFiles
 
 LOOKALIKE_REASON = "its digest starts like another version's, as if to pass for it"
+GONE_REASON = "not-found: another process removed it in the meantime"
 NEEDS_YES_REASON = "it needs your approval: supply.fast_forward is off"
 MERGE_NEEDS_YES_REASON = "it would be merged with your edits, which needs your approval"
 
@@ -205,14 +206,13 @@ def _look(
     """
     bench = UpdateContext(context, place, places.read(place), desk, scales)
     owned = plugin_owners(context, place)
-    looked = _PlaceUpdates(
-        bench,
-        [],
-        [],
-        [whose for pin in pins if (whose := refusal_if_owned(owned, pin.name)) is not None],
-        set(),
-        [],
-    )
+    # Since the pins were chosen, another process may have changed the lock.
+    locked = {pin.name: pin for pin in bench.kept.lock.pins}
+    gone = [Refusal(pin.name, (GONE_REASON,)) for pin in pins if pin.name not in locked]
+    pins = [locked[pin.name] for pin in pins if pin.name in locked]
+    whose = [refusal_if_owned(owned, pin.name) for pin in pins]
+    refused = [*(gone if named else ()), *(one for one in whose if one is not None)]
+    looked = _PlaceUpdates(bench, [], [], refused, set(), [])
     pins = [pin for pin in pins if refusal_if_owned(owned, pin.name) is None]
     for pin in pins:
         check_targets(context, place, pin)

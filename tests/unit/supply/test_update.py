@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ from conftest import Home
 from doors.upstream import DANGEROUS, LINES, text_of
 from fakes.workshop import PLAIN, Workshop, changed
 
+from metier.context import Context
 from metier.errors import MetierError, NotFoundError, StoreError
 from metier.library import Library
-from metier.supply import places
+from metier.supply import fetch, places
+from metier.supply.io.quarantine import Quarantine
 from metier.trust import sign
 from metier.trust.io import key_files
 
@@ -293,6 +296,25 @@ def test_a_source_that_is_gone_is_told_and_the_others_go_on(shop: Workshop, tmp_
 def test_a_name_that_no_lock_has_is_an_error_before_anything_is_asked(shop: Workshop) -> None:
     with shop.open() as m, pytest.raises(NotFoundError):
         m.update(["pdf", "nobody"])
+
+
+@pytest.mark.parametrize("names", [(), ("pdf",)])
+def test_a_skill_that_another_process_removes_in_the_meantime_is_told_to_who_named_it(
+    names: tuple[str, ...], shop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.publish(changed(18))
+    opened = fetch.open_quarantine
+
+    def removed(context: Context) -> AbstractContextManager[Quarantine]:
+        with shop.open() as other:
+            other.remove(["pdf"], consent=shop.yes)
+        return opened(context)
+
+    monkeypatch.setattr(fetch, "open_quarantine", removed)
+    outcome = shop.update(*names)
+
+    assert list(names) == [one.name for one in outcome.refused]
+    assert not shop.file().exists()
 
 
 def test_a_skill_locked_to_a_commit_stays_there(home: Home, tmp_path: Path) -> None:
