@@ -105,6 +105,10 @@ class UnwrittenError(Exception):
     """
 
 
+NO_AGENTS = "No agents found on this machine.\n"
+"""What every command says that lists agents where there are none."""
+
+
 def write(text: str) -> None:
     """Print data to standard output as it is, after taking away whatever a meter shows."""
     clear_meter()

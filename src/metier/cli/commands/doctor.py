@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from metier.cli.argv import CommandRow, Option, Values
 from metier.cli.main import library
 from metier.cli.output import (
+    NO_AGENTS,
     answer,
     clean,
     columns,
@@ -124,7 +125,7 @@ def _folders(report: DoctorReport) -> str:
 
 def _agents(report: DoctorReport) -> str:
     if not report.agents:
-        return _heading("Agents") + "No agents found on this machine.\n"
+        return _heading("Agents") + NO_AGENTS
     rows = [
         (
             one.id,

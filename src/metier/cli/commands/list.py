@@ -8,6 +8,7 @@ from metier.catalogue.wire import listing_json
 from metier.cli.argv import PICK, CommandRow, Option, Values
 from metier.cli.main import library
 from metier.cli.output import (
+    NO_AGENTS,
     WORD_STYLES,
     answer,
     clean,
@@ -46,7 +47,6 @@ MAX_NAMES_SHOWN = 3
 """Skills that a remark below a list names."""
 SEEN_MARK, UNSEEN_MARK = "yes", "-"
 NO_AGENT = "(no agent)"
-NO_AGENTS = "No agents found on this machine.\n"
 NO_SKILLS_FOR_AGENTS = """There are no skills here for {} to see.
 
 next: metier new NAME makes one, metier search WORDS finds some

@@ -10,6 +10,7 @@ from metier.cli.argv import CommandRow, Option, Values
 from metier.cli.consent import has_person
 from metier.cli.main import library, opened
 from metier.cli.output import (
+    NO_AGENTS,
     WORD_STYLES,
     answer,
     bold,
@@ -69,7 +70,6 @@ def _agents_text(found: Sequence[AgentFacts]) -> str:
     )
 
 
-NO_AGENTS = "No agents found on this machine.\n"
 COUNTS_LEGEND = {
     "IGNORED": "files in its folders that the agent doesn't load. To see why: "
     "metier list --agent NAME --all",
