@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     Found = TypeVar("Found")
 
 
+NO_AGENTS = "No agents found on this machine.\n"
+"""What every command says that lists agents where there are none."""
 _STYLES = {
     "bold": "1",
     "dim": "2",
@@ -103,10 +105,6 @@ class UnwrittenError(Exception):
     """The output cannot be written: a fault of no command, and not of the skills. It carries the
     reason of the system.
     """
-
-
-NO_AGENTS = "No agents found on this machine.\n"
-"""What every command says that lists agents where there are none."""
 
 
 def write(text: str) -> None:
