@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -93,6 +92,14 @@ class Bench:
         folder.mkdir()
         return folder
 
+    def put_away(self, *folders: Path) -> None:
+        """Take folders out of the way; they are deleted when everything is measured. A file system
+        without a journal (ext4) makes new files many times slower for minutes after a large
+        deletion, and whoever is timed next would pay for it.
+        """
+        for folder in folders:
+            folder.rename(self.fresh("attic") / folder.name)
+
     def project(self) -> Path:
         """Make an empty project."""
         folder = self.fresh("project")
@@ -101,10 +108,11 @@ class Bench:
 
     def env(self, home: Path) -> dict[str, str]:
         """Give the environment of somebody with an empty home, or with a METIER_HOME that is
-        known.
+        known. Compiled modules are kept, as an installation has them.
         """
+        kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
         return {
-            **os.environ,
+            **kept,
             **supply_data.ENV,
             "HOME": str(self.scratch),
             "METIER_HOME": str(home),
@@ -128,7 +136,7 @@ class Bench:
         folder = self.fresh("floor")
         script = 'git clone -q "$1" clone && mkdir .agents && cp -r clone/skills .agents/skills'
         done = process(["sh", "-c", script, "sh", upstream.url], folder, self.env(folder))
-        shutil.rmtree(folder)
+        self.put_away(folder)
         return done.sample
 
     def round(self, upstream: Upstream, times: Times) -> None:
@@ -151,15 +159,13 @@ class Bench:
         took(AGAIN, self.metier(second, home, *everything))
         upstream.publish(upstream.second)
         took(UPDATE, self.metier(project, home, "update", "--yes"))
-        shutil.rmtree(project / ".agents")
+        self.put_away(project / ".agents")
         took(SYNC, self.metier(project, home, "sync"))
         self.counted(project, upstream)
-        shutil.rmtree(project / ".agents")
-        shutil.rmtree(home / "store")  # what is left is the copy of the repository
+        self.put_away(project / ".agents", home / "store")  # the copy of the repository is left
         took(FETCH, self.metier(project, home, "sync"))
         self.counted(project, upstream)
-        for folder in (home, project, second):
-            shutil.rmtree(folder)
+        self.put_away(home, project, second)
 
     def child(self, upstream: Upstream, home: Path, *skills: str) -> dict[str, Any]:
         """Add everything, or one skill, in a process that times its stages and knows its memory."""
@@ -172,7 +178,7 @@ class Bench:
             *skills,
         ]
         done = process(words, project, self.env(home))
-        shutil.rmtree(project)
+        self.put_away(project)
         if done.code:
             raise SystemExit(f"supply_child.py: {done.output[-2000:]}")
         told: dict[str, Any] = json.loads(done.output.splitlines()[-1])
@@ -188,7 +194,7 @@ def stages(bench: Bench, upstream: Upstream, rounds: int) -> dict[str, list[dict
         home = bench.fresh("home")
         for each in found.values():
             each.append(bench.child(upstream, home))
-        shutil.rmtree(home)
+        bench.put_away(home)
     return found
 
 
@@ -233,8 +239,7 @@ def memory(bench: Bench, sizes: Sequence[int]) -> dict[int, tuple[int, int]]:
         homes = bench.fresh("home"), bench.fresh("home")
         one, every = bench.child(upstream, homes[0], "skill-00001"), bench.child(upstream, homes[1])
         found[size] = one["peak"], every["peak"]
-        for folder in (*homes, upstream.folder):
-            shutil.rmtree(folder)
+        bench.put_away(*homes, upstream.folder)
     return found
 
 

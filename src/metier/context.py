@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from functools import partial
+from functools import cached_property, partial
 
 from metier import __version__, pipeline
 from metier.catalogue import snapshot
@@ -463,12 +463,17 @@ class Context:
             self._recorded[project] = stamp, read_recorded(self, project)
         return self._recorded[project][1]
 
+    @cached_property
+    def real_home(self) -> str:
+        """The canonical path of the home folder."""
+        return disk.real(self.home) if self.home else ""
+
     def own_locks(self, project: str) -> dict[str, str]:
         """Give metier's own locks that may have a skill of a project, or of none, each with the
         folder that its places lie below.
         """
         found = {f"{project}/metier.lock": project} if project else {}
-        home = disk.real(self.home) if self.home else ""
+        home = self.real_home
         if home and self.data and project in {"", home}:
             found[f"{self.data}/metier.lock"] = home
         return found

@@ -145,8 +145,9 @@ def check_aim(word: str) -> None:
 def parents(path: str, below: str) -> list[str]:
     """List the folders strictly between a folder and what lies in it, the outermost first."""
     found = []
-    while len(path := dirname(path)) > len(below):
-        found.append(path)
+    end = len(path)
+    while (end := path.rfind("/", 0, end)) > len(below):
+        found.append(path[:end])
     return found[::-1]
 
 

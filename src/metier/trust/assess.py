@@ -296,7 +296,7 @@ def is_recorded(context: Context, name: str, path: str, project: str = "") -> bo
     """Tell whether a tool's lock has a skill, or cannot be read and may have it. A lock may lie in
     any folder from the skill's up to the project's, or to the home folder.
     """
-    tops = (project, disk.real(context.home) if context.home else "")
+    tops = (project, context.real_home)
     above = (top for top in tops if top and path.startswith(f"{top}/"))
     top = next(above, path.rpartition("/")[0])
     folder = path

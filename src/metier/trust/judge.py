@@ -139,9 +139,10 @@ def take_note(context: Context) -> None:
     names = {name for name, _level, _digest in learnt.values()}
     places: dict[str, tuple[str, str, str]] = {}
     with suppress(MetierError, OSError, ValueError):
+        laid = {path: digest for path, (_name, _level, digest) in learnt.items() if digest}
         listed = [
             card
-            for card in context.catalogue.contents().cards
+            for card in _cards_as_laid(context, laid)
             if card.path in learnt or card.name.rpartition(":")[2] in names
         ]
         if any(card.path not in learnt for card in listed):  # links may lead to where it was judged
@@ -157,6 +158,20 @@ def take_note(context: Context) -> None:
         ):
             if some:
                 judge_in_batches(context, some, laid if some[0].path in laid else NOTHING_LAID)
+
+
+def _cards_as_laid(context: Context, laid: Mapping[str, str]) -> Sequence[Card]:
+    """Give all cards, and take what was laid a moment ago for what was laid: it is not read once
+    more for this. Whoever asks next has the cards made anew.
+    """
+    with context.lock:
+        context.machine.laid = laid
+        try:
+            return context.catalogue.contents().cards
+        finally:
+            context.machine.laid = {}
+            if laid:
+                context.catalogue.rejudge()
 
 
 # --- what has to be judged
@@ -466,7 +481,8 @@ def _remember(
     known = context.judged.of(root)
     before = known.rows()
     new = {one.card.path: (one, judged) for one, judged in found}
-    listed = {card.path for card in context.catalogue.contents().cards if card.root == root}
+    seen = context.catalogue.glance().seen
+    listed = {e.path for one in seen if one.root.location == root for e in one.survey().entries}
     rows: dict[str, Judged] = {}
     paths: list[bytes] = []
     keys: list[bytes] = []

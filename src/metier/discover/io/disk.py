@@ -192,6 +192,18 @@ def real(path: str) -> str:
     return os.path.realpath(path)
 
 
+def real_below(path: str, folders: dict[str, str]) -> str:
+    """Give the canonical path of one of many that lie in the same few folders; the way to each of
+    the `folders` is followed once.
+    """
+    folder, slash, name = path.rpartition("/")
+    if not slash or name in {"", ".", ".."} or os.path.islink(path):
+        return real(path)
+    if folder not in folders:
+        folders[folder] = real(folder or "/")
+    return os.path.join(folders[folder], name)
+
+
 def apart(task: Callable[[], bytes]) -> Answer | None:
     """Start a task in another process; `None` where that cannot be done."""
     from metier.discover.io import (

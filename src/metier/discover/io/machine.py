@@ -43,9 +43,11 @@ class HostMachine:
         self.doubt = ""
         """What is wrong with the decisions that were read last."""
         self.later: Callable[[Callable[[], None]], None] = lambda _work: None
+        """Takes what can be done after the answer."""
         self.forget_gone: Callable[[], None] = lambda: None
         """Lets places of the user's own be so no more in which nothing lies."""
-        """Takes what can be done after the answer."""
+        self.laid: Mapping[str, str] = {}
+        """The digests of what metier itself laid somewhere a moment ago, while these are believed."""
         self._kept: tuple[object, Mapping[str, bool]] = (None, {})
         self._installed: dict[str, tuple[object, frozenset[str]]] | None = None
 
@@ -201,6 +203,8 @@ class HostMachine:
         """Condense the stats of a skill's tree, or its content when a stat is too fresh to be
         trusted.
         """
+        if path in self.laid:
+            return self.laid[path]
         from metier.discover import (
             skill_files,
         )  # few listings meet a skill that somebody decided about

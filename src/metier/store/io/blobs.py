@@ -60,14 +60,16 @@ class Blobs:
             )
         except OSError as error:
             raise layout.damaged(f"the file {file.path!r}") from error
-        with os.fdopen(descriptor, "rb") as opened:
-            while chunk := opened.read(min(CHUNK_BYTES, file.size + 1 - size)):
+        try:
+            while chunk := os.read(descriptor, min(CHUNK_BYTES, file.size + 1 - size)):
                 whole.update(chunk)
                 size += len(chunk)
                 sound = size == file.size and whole.digest() == file.sha256
                 if size >= file.size and not sound:
                     break
                 yield chunk
+        finally:
+            os.close(descriptor)
         if not sound and (size or file.size or whole.digest() != file.sha256):
             raise layout.damaged(f"the file {file.path!r}")
 
@@ -122,8 +124,15 @@ class Blobs:
 
 def bytes_of(path: str, most: int) -> bytes:
     """Read a plain file of at most so many bytes."""
-    with os.fdopen(safe_files.open_file(path, os.O_RDONLY), "rb") as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise OSError(errno.EFBIG, f"{path} is too large")
-    return data
+    file = safe_files.open_file(path, os.O_RDONLY)
+    pieces = []
+    left = most
+    try:
+        while piece := os.read(file, min(CHUNK_BYTES, left + 1)):
+            pieces.append(piece)
+            left -= len(piece)
+            if left < 0:
+                raise OSError(errno.EFBIG, f"{path} is too large")
+    finally:
+        os.close(file)
+    return b"".join(pieces)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from metier.store.journal import GuardedPath
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | PLAIN_FLAGS
 _CANNOT = {errno.ENOSYS, errno.EINVAL, errno.EXDEV, errno.ENOTSUP, errno.EOPNOTSUPP}
@@ -39,10 +40,15 @@ class OsDiskCalls:
         """Write a new file, piece by piece."""
         with _held(path) as (name, at):
             made = os.open(name, _NEW, mode, dir_fd=at)
-        with os.fdopen(made, "wb") as file:
+        try:  # thousands of them at once: a file object for each would take longer than its bytes
             if _is_private(mode):
                 os.fchmod(made, mode)
-            file.writelines(chunks)
+            for chunk in chunks:
+                written = os.write(made, chunk)
+                while written < len(chunk):  # more than the system takes at once
+                    written += os.write(made, memoryview(chunk)[written:])
+        finally:
+            os.close(made)
 
     def move(self, source: str, target: str) -> None:
         """Rename."""
@@ -117,14 +123,18 @@ def _is_private(mode: int) -> bool:
     return sys.platform != "win32" and not mode & 0o077
 
 
-@contextmanager
-def _held(path: str) -> Iterator[tuple[str, int | None]]:
-    """Give a name, and the folder that it is in as a descriptor, if the path is guarded: every
-    folder from there on is opened by its own name, and none of them may be a link.
+def _held(path: str) -> AbstractContextManager[tuple[str, int | None]]:
+    """Give a path as it is or, if it is guarded, its name and the folder that it is in as a
+    descriptor.
     """
     if not isinstance(path, GuardedPath) or not _HOLDS:
-        yield path, None
-        return
+        return nullcontext((path, None))
+    return _held_folder(path)
+
+
+@contextmanager
+def _held_folder(path: GuardedPath) -> Iterator[tuple[str, int | None]]:
+    """Open every folder on the way by its own name; none of them may be a link."""
     below = path.below.rstrip("/")
     *folders, name = path[len(below) + 1 :].split("/")
     at = os.open(below or "/", os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)

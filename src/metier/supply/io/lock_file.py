@@ -15,6 +15,7 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from metier.discover.io import disk
 from metier.errors import MetierError, RefusedError, StoreError
 from metier.store.io.safe_files import open_file
 from metier.supply.local_state import MAX_STATE_BYTES, read_state
@@ -239,10 +240,11 @@ def read_pinned(lock: str, base: str) -> dict[str, tuple[str, str]] | None:
     except (MetierError, OSError):
         return None
     found: dict[str, tuple[str, str]] = {}
+    folders: dict[str, str] = {}
     for pin in pins:
         for target in pin.targets:
             place = f"{base}/{target.path}"
-            found[place] = found[os.path.realpath(place)] = pin.name, pin.base
+            found[place] = found[disk.real_below(place, folders)] = pin.name, pin.base
     return found
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from metier.errors import IntegrityError, RefusedError, StoreError
 from metier.standard.digest import TreeFile
 from metier.store.io import safe_files
+from metier.store.io.blobs import BLOB_MODE
 from metier.store.io.folders import clear
 from metier.supply.safe_names import check_items, printable
 
@@ -108,7 +109,8 @@ class Quarantine:
         progress: Progress = lambda _what, _count, _total: None,
     ) -> tuple[tuple[str, ...], tuple[TreeFile, ...]]:
         """Write entries of a source beside each other, each to a fresh path; give these with what
-        was written. On a disk, making folders and removing them again is most of the work.
+        was written. On a disk, making folders and removing them again is most of the work. They
+        are as the store will have them.
         """
         wanted = _checked(items, strip, limits)
         places = list[str]()
@@ -118,7 +120,7 @@ class Quarantine:
             return places[-1]
 
         try:
-            files = tuple(self._written(tree, items, wanted, place, progress))
+            files = tuple(self._written(tree, items, wanted, place, progress, BLOB_MODE))
         except OSError as error:
             raise unusable_error(self.folder, error) from error
         return tuple(places), files
@@ -130,13 +132,15 @@ class Quarantine:
         wanted: dict[Item, Item],
         place: Callable[[str], str],
         progress: Progress,
+        mode: int = 0,
     ) -> Iterator[TreeFile]:
         for count, (item, chunks) in enumerate(
             tree.contents([item for item in items if item in wanted]), 1
         ):
             target = wanted[item]
             counted = _CheckedBytes(chunks, target)
-            self.hands.write(place(target.path), counted, 0o700 if target.mode == "exec" else 0o600)
+            own = mode or (0o700 if target.mode == "exec" else 0o600)
+            self.hands.write(place(target.path), counted, own)
             if count % PROGRESS_EVERY_FILES == 0:
                 progress("files", count, len(wanted))
             yield counted.file()
