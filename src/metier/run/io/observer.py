@@ -26,7 +26,7 @@ from metier.run.io.watcher import SESSION, SHELL_HEAD, EventLog, TryWatcher
 from metier.run.model import MIB, PATH, Cage, GivenFile, Guise, RunLimits
 from metier.run.observe.model import NotTried, WatchRecord
 from metier.run.sandbox.bwrap_arguments import BWRAP_MARK, explain_failure
-from metier.run.sandbox.launcher import LAUNCHER, NOT_FOUND, launcher
+from metier.run.sandbox.launcher import LAUNCHER, LINGER_ROUNDS, NOT_FOUND, launcher
 from metier.run.sandbox.seccomp import watch_program
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ BOUNDS = RunLimits(
 """What one try may take; its time comes from the limits of the observation."""
 WATCHES_SINCE = (5, 5)
 """Since this kernel a watcher can let a call go on that it was asked about."""
+FAST_LINGER_ROUNDS = 3 * LINGER_ROUNDS
+"""How long it is waited for what is left behind where the clock runs faster: it has set timers."""
 BUNDLE = "/etc/ssl/certs/ca-certificates.crt"
 TRUST_VARIABLES = (
     "SSL_CERT_FILE",
@@ -154,6 +156,8 @@ class _Session:
         self._inotify.forget()
         for number, one in enumerate(tries):
             tell(number, len(tries))
+            if one.after and not self._log.has_written(one.after):
+                continue
             seconds = min(limits.try_seconds, until - time.monotonic())
             why = self._left_out(one, number, seconds, limits, stopped)
             if why:
@@ -182,11 +186,11 @@ class _Session:
         """Say why a try is left out; nothing where it is not."""
         if stopped():
             return "stopped"
-        if number >= limits.tries:
+        if number >= limits.tries and not one.after:
             return f"more than {limits.tries} tries"
         if seconds <= 0:
             return "out of time"
-        if one.days and not _fake_clock():
+        if (one.days or one.speed > 1) and not _fake_clock():
             return "the clock cannot be moved here: libfaketime is not installed"
         return ""
 
@@ -243,8 +247,9 @@ class _Session:
         variables.setdefault("HOME", stage.home)
         variables.update(dict.fromkeys(TRUST_VARIABLES, BUNDLE))
         variables["PYTHONDONTWRITEBYTECODE"] = "1"
-        if one.days:
-            variables |= {"LD_PRELOAD": _fake_clock(), "FAKETIME": f"+{one.days}d"}
+        if one.days or one.speed > 1:
+            moved = f"+{one.days}d" if one.days else "+0"
+            variables |= {"LD_PRELOAD": _fake_clock(), "FAKETIME": f"{moved} x{one.speed}"}
         program = launcher(
             os.uname().machine,
             watch_program(os.uname().machine),
@@ -252,6 +257,7 @@ class _Session:
             [_bytes(word) for word in command],
             [_bytes(f"{name}={value}") for name, value in variables.items()],
             [_bytes(place) for place in variables["PATH"].split(":") if place.startswith("/")],
+            LINGER_ROUNDS if one.speed == 1 else FAST_LINGER_ROUNDS,
         )
         guise = Guise(
             user=stage.user,

@@ -39,6 +39,13 @@ _PLAIN = {
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
     ),
 }
+_NODE_AGENTS = ("node", "undici", "axios", "got")
+_CODE_FIELDS = (
+    "code", "script", "cmd", "command", "run", "exec", "payload", "source", "js", "py", "shell",
+    "update", "patch", "hook", "stage", "snippet", "expr", "expression", "eval", "loader", "rules",
+    "plugin", "task", "module", "theme", "template", "config", "bootstrap", "body", "content",
+)  # fmt: skip
+"""Fields of an answer that are run by those who run what they get."""
 _API = re.compile(r"(?:^|/)(?:api|v\d+|graphql|rest|rpc|oauth2?|token)(?:/|$)")
 
 
@@ -102,9 +109,7 @@ def answer_request(request: SeenRequest, body: bytes, host: str) -> StandInAnswe
     if ending in _PLAIN:
         return StandInAnswer(_PLAIN[ending], _TYPES[ending])
     if request.method not in {"GET", "HEAD"} or ending == "json" or _wants_json(request, host):
-        return StandInAnswer(
-            b'{"ok": true, "id": "a81f", "data": [], "items": []}', "application/json"
-        )
+        return StandInAnswer(_json_answer(request, mark), "application/json", note=True)
     if ending in {"gz", "tgz", "tar"}:
         made = _archive(
             {f"{last.partition('.')[0]}/install.sh": script(mark)}, packed=ending != "tar"
@@ -114,7 +119,9 @@ def answer_request(request: SeenRequest, body: bytes, host: str) -> StandInAnswe
         return StandInAnswer(_zip({"install.sh": script(mark)}), "application/zip", note=True)
     if ending in {"js", "mjs", "cjs"}:
         return StandInAnswer(_node_script(mark), _TYPES["js"], note=True)
-    return StandInAnswer(script(mark), _TYPES.get(ending, "text/plain"), note=True)
+    if ending in {"sh", "bash", "py"}:
+        return StandInAnswer(script(mark), _TYPES[ending], note=True)
+    return StandInAnswer(_code_for(request, mark), _TYPES.get(ending, "text/plain"), note=True)
 
 
 def mark_of(host: str, path: str, kind: str = SCRIPT_MARK) -> str:
@@ -146,7 +153,28 @@ def script(mark: str) -> bytes:
 
 
 def _node_script(mark: str) -> bytes:
-    return f"require('dns').lookup('{marked_name(mark)}', () => {{}});\nmodule.exports = {{}};\n".encode()
+    """Give a script for Node.js that runs wherever it is put: as a module of either kind, by `eval`."""
+    name = marked_name(mark)
+    return (
+        "(function () {\n"
+        f"  try {{ require('child_process').execFileSync('getent', ['hosts', '{name}']); }}\n"
+        f"  catch (e) {{ try {{ fetch('http://{name}/').catch(function () {{}}); }} catch (f) {{}} }}\n"
+        "})();\n"
+        "if (typeof module === 'object') module.exports = {};\n"
+    ).encode()
+
+
+def _code_for(request: SeenRequest, mark: str) -> bytes:
+    """Give marked code for whoever asks: JavaScript for Node.js, a script for all others."""
+    agent = request.headers.get("user-agent", "").lower()
+    return _node_script(mark) if agent.startswith(_NODE_AGENTS) else script(mark)
+
+
+def _json_answer(request: SeenRequest, mark: str) -> bytes:
+    """Give an answer in which every field that is called like code holds some."""
+    code = _code_for(request, mark).decode()
+    said = {"ok": True, "id": "a81f", "data": [], "items": []}
+    return json.dumps(said | dict.fromkeys(_CODE_FIELDS, code)).encode()
 
 
 def _wants_json(request: SeenRequest, host: str) -> bool:

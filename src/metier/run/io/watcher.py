@@ -28,6 +28,7 @@ from metier.run.observe.places import STARTS_WITH_PYTHON
 from metier.run.sandbox.seccomp import PAUSES
 
 if TYPE_CHECKING:
+    from metier.model import Texts
     from metier.run.io.certificates import Authority
     from metier.run.io.inotify import Inotify
     from metier.run.io.network import StandInProcess
@@ -120,6 +121,12 @@ class EventLog:
             self.add(kind, what, program=program, data=data)
         elif key not in self._once:
             self.complete = False
+
+    def has_written(self, places: Texts) -> bool:
+        """Tell whether a file was written whose path begins so."""
+        return any(
+            one.kind in {"write", "mode"} and one.what.startswith(places) for one in self.events
+        )
 
     def _join(self, what: str, size: int, data: bytes) -> None:
         """Add what is sent to the last that was: the bytes count, also where there is no room for

@@ -12,15 +12,18 @@ from metier.run.observe.claims import NO_FILES, ClaimsAndDeeds
 from metier.run.observe.model import CLONE_MARK, GIVEN_DOMAIN, MARK_DOMAIN, PACKAGE_MARK
 from metier.run.observe.places import (
     AGENT_FILES,
+    CODE_ENDINGS,
     CODE_HOSTS,
     DATA_ENDINGS,
     DATA_FOLDERS,
     GENERATED_FILES,
+    INSTALLED_FOLDERS,
     KEPT_KINDS,
     LETS_IN,
     OWN_DATA,
     PACKAGE_HOSTS,
     PACKAGE_PROGRAMS,
+    PACKAGE_SETTINGS,
     PROGRAM_FILES,
     PROJECT_AGENT_FILES,
     PROJECT_RUNS,
@@ -75,6 +78,12 @@ _SSH_RUNS = re.compile(
     rb"^[^\S\n]*(?:proxycommand|localcommand|permitlocalcommand|match\b.*\bexec)",
     re.IGNORECASE | re.MULTILINE,
 )
+_SOURCE_LINE = re.compile(
+    r"registry|index-url|index_url|extra-index|resolved|\bindex\b|GOPROXY|npmRegistryServer|\bsource\b"
+    r"|\burl\b|repositories|mirror",
+    re.IGNORECASE,
+)
+"""A word with which a file of settings says where packages come from."""
 _ADDRESS_IN_TEXT = re.compile(r"\b(?:https?|wss?)://[^\s\"']+")
 
 
@@ -352,9 +361,9 @@ class _Judging(ClaimsAndDeeds):
                 rule = self.later_rule(one)
             elif inside != one.what and inside.startswith(PROJECT_AGENT_FILES):
                 rule = "OB122"
-            elif inside != one.what and inside.startswith(PROJECT_RUNS):
-                if self.level_of_added(one) != "dangerous":
-                    continue
+            elif host := self.led_to(one):
+                rule, evidence = "OB120", f"{evidence}: packages come from {host}"
+            elif inside != one.what and self.runs_badly(one, inside):
                 rule = "OB120"
             else:
                 continue
@@ -364,6 +373,30 @@ class _Judging(ClaimsAndDeeds):
                 and self.scan_text(one.what, one.data) == "dangerous"
             ):
                 yield self.finding("OB123", evidence, one.where)
+
+    def runs_badly(self, one: Seen, inside: str) -> bool:
+        """Tell whether a skill wrote code into the project that the scan calls dangerous; not what an
+        installation brings along.
+        """
+        code = inside.startswith(PROJECT_RUNS) or inside.endswith(CODE_ENDINGS)
+        brought = any(folder in f"/{inside}" for folder in INSTALLED_FOLDERS)
+        return code and not brought and self.level_of_added(one) == "dangerous"
+
+    def led_to(self, one: Seen) -> str:
+        """Give the host that packages come from by what a file of settings says now, where the
+        instructions do not speak of it; nothing where it leads nowhere else.
+        """
+        brought = any(folder in one.what for folder in INSTALLED_FOLDERS)
+        if one.kind != "write" or brought or not one.what.endswith(PACKAGE_SETTINGS):
+            return ""
+        added = one.data.removeprefix(self.old(one)).decode("utf-8", "replace")
+        for found in _ADDRESS_IN_TEXT.finditer(added):
+            host = host_of(found[0].rstrip("/,;)]}"))
+            known = host in PACKAGE_HOSTS or host in CODE_HOSTS or self.is_given(host)
+            old = host.encode() in self.old(one)
+            if not known and not old and not self.is_spoken(host) and _SOURCE_LINE.search(added):
+                return host
+        return ""
 
     def later_rule(self, one: Seen) -> str:
         """Give the rule for a file that runs by itself: said openly, a plain setting, or grave."""

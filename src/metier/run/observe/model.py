@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from metier.model import Digest, Finding, Level, Texts
 
-    TryKind = Literal["script", "command", "setup", "code"]
+    TryKind = Literal["script", "command", "setup", "code", "later"]
     EventKind = Literal[
         "read",  # a decoy was opened or its folder listed
         "write",  # a file was made or changed
@@ -89,6 +89,10 @@ class Try(NamedTuple):
     command before it left."""
     days: int = 0
     """How many days later the clock stands."""
+    speed: int = 1
+    """How many times as fast as usual its clock runs: who waits for an hour wakes up."""
+    after: Texts = ()
+    """Where something must have been written before; otherwise there is nothing to try."""
 
 
 class NotTried(NamedTuple):
@@ -121,7 +125,7 @@ class WatchLimits(NamedTuple):
     seconds: int = 20
     """For all tries of a skill together."""
     try_seconds: int = 5
-    tries: int = 24
+    tries: int = 48
     events: int = 5_000
     sent_bytes: int = 4 * 1024 * 1024
     """How much of what is sent is kept and searched."""

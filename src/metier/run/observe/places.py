@@ -54,6 +54,7 @@ STARTS_LATER = (
     "~/.yarnrc",
     "~/.cargo/config",
     "~/.gradle/init",
+    "~/.config/go/env",
     "~/.m2/settings.xml",
     "~/Library/LaunchAgents/",
 )
@@ -132,6 +133,47 @@ PROJECT_RUNS = (
     ".devcontainer/",
 )
 """Files of a project that run something, and that many a tool writes: what was added decides."""
+INSTALLED_FOLDERS = ("/node_modules/", "/site-packages/", "/.venv/", "/venv/", "/vendor/")
+"""Where installations put what others wrote."""
+CODE_ENDINGS = (
+    ".sh",
+    ".bash",
+    ".py",
+    ".js",
+    ".mjs",
+    ".cjs",
+    ".ts",
+    ".rb",
+    ".ps1",
+    ".rs",
+    ".gradle",
+    ".kts",
+    "Dockerfile",
+    "Jenkinsfile",
+    "Containerfile",
+    "docker-compose.yml",
+)
+"""How code of a project is called: the same holds for it."""
+PACKAGE_SETTINGS = (
+    ".npmrc",
+    ".yarnrc",
+    ".yarnrc.yml",
+    "package-lock.json",
+    "bunfig.toml",
+    "pip.conf",
+    "requirements.txt",
+    "Pipfile",
+    "pyproject.toml",
+    "uv.toml",
+    ".cargo/config.toml",
+    ".cargo/config",
+    "go/env",
+    "settings.gradle",
+    "init.gradle",
+    "nuget.config",
+    ".bundle/config",
+)
+"""Files that say where packages come from."""
 OWN_DATA = (
     "Documents/",
     "Notes/",

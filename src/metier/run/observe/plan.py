@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 import shlex
 import textwrap
-from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.run.interpreters import interpreter_of, options_of
 from metier.run.observe.model import GIVEN_DOMAIN, NotTried, Try
-from metier.run.observe.samples import ENDING, SAMPLES, sample_path, value_of, words_of
+from metier.run.observe.placeholders import SKILL_FOLDERS, CommandFiller
+from metier.run.observe.samples import sample_path, value_of, words_of
 from metier.scan.languages.markdown import segments
 from metier.scan.model import word_set
 
@@ -42,6 +42,9 @@ SETUP_NAMES = ("setup.sh", "install.sh", "scripts/setup.sh", "scripts/install.sh
 MAX_FILES = 400
 DAYS_LATER = (45, 400)
 """How far the clock is moved for a script that asks what time it is."""
+SPEEDS = (100, 1_000)
+"""How many times as fast the clock runs for a script that sets a timer. The slower one leaves programs
+enough time to wait for an answer."""
 MAX_SHOWN_CHARS = 120
 
 _IMPERATIVE = re.compile(
@@ -68,9 +71,13 @@ _STEP_RUNS = re.compile(
 )
 _PROMPT = re.compile(r"^[$%] (?=\S)")
 _OPTION = re.compile(
-    r"add_argument\(\s*(?:['\"]-\w['\"],\s*)?['\"](--[a-z][\w-]*)['\"]([^)]{0,400})\)"
+    r"add_argument\(\s*(?:['\"]-\w['\"],\s*)?['\"](--[a-z][\w-]*|-[a-zA-Z](?=['\"]\s*[,)](?!\s*['\"]--)))['\"]"
+    r"([^)]{0,400})\)"
 )
-_FLAG = re.compile(r"action\s*=|type\s*=\s*(?:int|float)|choices\s*=")
+_FLAG = re.compile(
+    r"action\s*=|type\s*=\s*(?:int|float)|choices\s*=|default\s*=\s*['\"][\w -]{0,40}['\"]"
+)
+"""Options that need no value: they are switches, numbers, or have a value of their own."""
 _POSITIONAL = re.compile(r"add_argument\(\s*['\"]([a-z_][\w-]*)['\"]")
 _SHELL_ARGUMENT = re.compile(r"\$\{?([1-9])\b")
 _PROGRAM_ARGUMENT = re.compile(
@@ -82,6 +89,10 @@ _STANDARD_INPUT = re.compile(
 _TIME = re.compile(
     r"datetime|time\.time|time\.local|date \+|new Date|Date\.now|\$\(date|weekday|getDay|EPOCH"
 )
+_TIMER = re.compile(
+    r"setTimeout|setInterval|timers/promises|asyncio\.sleep|call_later|call_at|\bsched\b|Timer\("
+    r"|\.wait\([^)]|detached\s*:|Atomics\.wait"
+)
 _IN_CI = re.compile(r"\bCI\b|GITHUB_ACTIONS|GITLAB_CI|JENKINS|BUILDKITE")
 _CHOICES = re.compile(
     r"add_argument\(\s*(?:['\"]-\w['\"],\s*)?['\"](-{0,2}[a-z][\w-]*)['\"]"
@@ -90,12 +101,17 @@ _CHOICES = re.compile(
 _DEFAULT = re.compile(r"default\s*=\s*['\"]([\w.-]+)['\"]")
 _WORD = re.compile(r"['\"]([\w.-]{1,30})['\"]")
 _SUBCOMMAND = re.compile(r"add_parser\(\s*['\"]([\w.-]{1,30})['\"]")
-_SHELL_CASE = re.compile(r"\bcase[ \t]+\"?\$\{?1\b[^\n]{0,80}?\bin\b")
+_SHELL_CASE = r"\bcase[ \t]+\"?\$\{{?(?:1{names})\b[^\n]{{0,80}}?\bin\b"
+_SHELL_FIRST = re.compile(r"^[ \t]*(?:local[ \t]+)?([a-zA-Z_]\w{0,30})=\"?\$\{?1\b", re.MULTILINE)
+"""A variable of a shell script that holds the first argument."""
 _SHELL_CASE_END = re.compile(r"\besac\b")
 _SHELL_WORDS = re.compile(
     r"(?:^|;;|\n)[ \t]*\(?([a-z][\w.-]{1,20}(?:\s{0,8}\|\s{0,8}[\w.-]{1,30}){0,20})\)"
 )
-_COMPARED = re.compile(r"argv\[[12]\]\s*={2,3}\s*['\"]([a-z][\w.-]{1,20})['\"]")
+_COMPARED = re.compile(
+    r"(?:argv\[[12]\]|\b(?:cmd|command|mode|action|verb|sub|subcommand))\s*={2,3}\s*['\"]([a-z][\w.-]{1,20})['\"]"
+    r"|\bcase\s+['\"]([a-z][\w.-]{1,20})['\"]\s*:"
+)
 _SWITCH = re.compile(
     r"add_argument\(\s*(?:['\"]-\w['\"],\s*)?['\"]--([a-z][\w-]+)['\"][^)]{0,400}store_true"
     r"|option\(\s*(?:['\"]-\w['\"],\s*)?['\"]--([a-z][\w-]+)['\"][^)]{0,400}is_flag"
@@ -109,23 +125,15 @@ _NO_SWITCHES = word_set(
     "reset hard destroy no"
 )
 """First words of switches that end a script early, or that nobody sets without being told to."""
+_BOLD_SWITCHES = word_set(
+    "yes force apply fix write save install do run now confirm execute commit"
+)
+"""First words of switches that make a script do what it only shows otherwise."""
 MAX_SWITCHES = 6
 MAX_ARGUMENTS = 12
-MAX_CHOICES = 4
+MAX_CHOICES = 8
 """Of the words that a script does different things for, how many are tried."""
 _USAGE = re.compile(r"[Uu]sage:\s{0,40}(?:\$0|%\(prog\)s|\S{1,200})\s{1,8}([^\n\"']{1,120})")
-_PLACEHOLDER = re.compile(
-    r"<([A-Za-z][\w .:/|-]{0,40})>|\{\{?\s*([A-Za-z][\w.-]{0,30})\s*\}?\}|\[([A-Z][A-Z_ -]{2,30})\]|\b(YOUR_[A-Z_]+|your-[a-z-]+)\b"
-    r"|(?<![\w./-])((?:path/to/|/path/to/)[\w./-]+)|(?<![\w$.{/-])([A-Z][A-Z_]{2,20})(?![\w=(./-])"
-)
-_INPUT_FILE = re.compile(
-    r"(?<![\w/.~$}:-])(?<!> )(?<!>> )(?<!-o )(?<!out )(?<!output )(?<!out=)((?:[\w-]+/){0,4}[\w-]+\.([a-z]{2,5}))(?![\w/.])"
-)
-"""A file that a command reads, as its place in the command shows: not what it writes."""
-_NOT_PLACEHOLDERS = word_set(
-    "GET POST PUT PATCH DELETE HEAD OPTIONS HTTP HTTPS JSON CSV EOF END SELECT FROM WHERE AND "
-    "NOT NULL TRUE FALSE INSERT INTO UPDATE SET VALUES CREATE TABLE DROP"
-)
 _VARIABLE = re.compile(
     r"(?:\$\{?([A-Z][A-Z0-9_]{2,40})"
     r"|(?:environ(?:\.get)?[\[(]\s*|getenv\(\s*|process\.env\.)['\"]?([A-Z][A-Z0-9_]{2,40})['\"]?)"
@@ -138,16 +146,6 @@ _OWN_VARIABLES = word_set(
     "SECONDS BASH_SOURCE IFS LINENO PPID UID EUID"
 )
 _OWN_PREFIXES = ("BASH_", "GITHUB_", "XDG_", "PYTEST_", "OPT", "LC_", "METIER_", "npm_")
-_FOLDERS = (
-    "ARGUMENTS",
-    "CLAUDE_SKILL_DIR",
-    "SKILL_DIR",
-    "CLAUDE_PLUGIN_ROOT",
-    "baseDir",
-    "skill_dir",
-    "skillDir",
-    "SKILL_ROOT",
-)
 
 
 class ReadSkill(NamedTuple):
@@ -182,7 +180,7 @@ def plan_tries(
     """
     planner = _Planner(skill, stage, frozenset(has), caller)
     found = list(planner.script(only) if only else planner.everything())
-    unique = list({(one.command, one.lines, one.days): one for one in found}.values())
+    unique = list({(one.command, one.lines, one.days, one.speed): one for one in found}.values())
     kept = unique[: limits.tries]
     left = [
         NotTried(one.what, f"only the first {limits.tries} are tried")
@@ -199,7 +197,7 @@ def asked_variables(files: Mapping[str, bytes]) -> Texts:
     for data in files.values():
         for match in _VARIABLE.finditer(data[:200_000].decode("utf-8", "replace")):
             name = match[1] or match[2]
-            own = name in _OWN_VARIABLES or name in _FOLDERS or name.startswith(_OWN_PREFIXES)
+            own = name in _OWN_VARIABLES or name in SKILL_FOLDERS or name.startswith(_OWN_PREFIXES)
             if not own and not match[3]:
                 found[name] = None
     return tuple(found)[:60]
@@ -212,9 +210,7 @@ class _Planner:
         self.skill, self.stage, self.has, self.caller = skill, stage, has, caller
         self.left_out: list[NotTried] = []
         self.scripts = [path for path in list(skill.files)[:MAX_FILES] if self.reader(path)]
-        self.there = {one.path for one in stage.decoys}
-        # What lies deeper is replaced first, so that no path is taken for the end of another.
-        self.paths = sorted(self.skill.files, key=len, reverse=True)[:MAX_FILES]
+        self.filler = CommandFiller(skill.main, skill.files, stage)
 
     def everything(self) -> Iterator[Try]:
         """Give all that is tried: setup, commands in their order, then scripts."""
@@ -222,7 +218,9 @@ class _Planner:
             yield from self.code()
             return
         yield from self.setup()
-        yield from self.commands()
+        commands = list(self.commands())
+        yield from commands
+        yield from self.sped_up(commands)
         ordered = sorted(self.scripts, key=lambda path: (not path.startswith("scripts/"), path))
         ways = [list(self.script(path)) for path in ordered if path not in SETUP_NAMES]
         for turn in range(max(map(len, ways), default=0)):  # every script once, before any twice
@@ -272,9 +270,20 @@ class _Planner:
             elif piece.place == "code" and self.looks_run(text[piece.start : piece.end]):
                 code = textwrap.dedent(text[piece.start : piece.end]).strip("\n")
                 if not self.is_warned(text, piece.start):
-                    yield self.shell("command", self.fill(code), place)
+                    yield self.shell("command", self.filler.fill(code), place)
             elif piece.place == "code-span" and self.is_told(text, piece):
-                yield self.shell("command", self.fill(text[piece.start : piece.end]), place)
+                yield self.shell("command", self.filler.fill(text[piece.start : piece.end]), place)
+
+    def sped_up(self, commands: Iterable[Try]) -> Iterator[Try]:
+        """Give the commands once more that start a script which sets a timer, with a faster clock."""
+        slow = [path for path in self.scripts if _TIMER.search(self.text_of(path))]
+        for one in commands:
+            if any(f"{self.stage.skill}/{path}" in one.lines for path in slow):
+                yield from (_faster(one, speed) for speed in SPEEDS)
+
+    def text_of(self, path: str) -> str:
+        """Give the text of one of the skill's files."""
+        return self.skill.files[path][:400_000].decode("utf-8", "replace")
 
     def fence(self, text: str, piece: MarkdownSegment, place: str) -> Iterator[Try]:
         """Give a fenced block as a command, where it is one."""
@@ -293,13 +302,13 @@ class _Planner:
                 lines = [
                     _PROMPT.sub("", line.strip()) for line in lines if _PROMPT.match(line.strip())
                 ]
-            yield self.shell("command", self.fill("\n".join(lines)), place)
+            yield self.shell("command", self.filler.fill("\n".join(lines)), place)
         elif language in PROGRAMS and _runs_alone(code):
             program = PROGRAMS[language]
             if self.has and program not in self.has:
                 self.left_out.append(NotTried(place, f"{program} is not installed"))
                 return
-            given = f"{program} - <<'METIER_END'\n{self.fill(code, quote=False)}\nMETIER_END"
+            given = f"{program} - <<'METIER_END'\n{self.filler.fill(code, quote=False)}\nMETIER_END"
             yield self.shell("command", given, place)
 
     def looks_run(self, code: str) -> bool:
@@ -363,41 +372,6 @@ class _Planner:
         """The skill's folder, for a shell."""
         return shlex.quote(self.stage.skill)
 
-    def fill(self, code: str, *, quote: bool = True) -> str:
-        """Replace placeholders by what the stage has, and paths of the skill by where it lies."""
-        for name in _FOLDERS[1:]:
-            code = re.sub(
-                rf"\$\{{{name}\}}|\${name}\b|\{{\{{?{name}\}}?\}}", self.stage.skill, code
-            )
-        code = code.replace("$ARGUMENTS", sample_path("md"))
-        for path in self.paths:
-            if path in code and path != self.skill.main:
-                code = re.sub(
-                    rf"(?<![\w/.@-])(?:\./)?{re.escape(path)}(?![\w])",
-                    f"{self.stage.skill}/{path}",
-                    code,
-                )
-        code = _PLACEHOLDER.sub(lambda match: self.value_for(match, quote=quote), code)
-        return _INPUT_FILE.sub(self.input_for, code) if quote else code
-
-    def input_for(self, match: re.Match[str]) -> str:
-        """Give a sample in the place of a file that the instructions name and that is not there."""
-        there = f"{self.stage.project}/{match[1]}" in self.there
-        return match[0] if there or match[2] not in SAMPLES else sample_path(match[2])
-
-    def value_for(self, match: re.Match[str], *, quote: bool) -> str:
-        """Give a value for a placeholder, by what it is called."""
-        name = next(filter(None, match.groups()))
-        if match[6] and (name in _NOT_PLACEHOLDERS or not quote):
-            return match[0]
-        found = value_of(name, self.stage.domain)
-        if found:
-            return found
-        words = words_of(name)
-        if {"file", "path", "input", "doc", "document", "source"} & words:
-            return sample_path(self.usual_ending())
-        return match[0] if match[6] else "sample"
-
     # --- scripts
 
     def script(self, path: str) -> Iterator[Try]:
@@ -411,24 +385,37 @@ class _Planner:
             self.left_out.append(NotTried(path, f"{reader} is not installed"))
             return
         start = (reader, *options_of(data[:4096], reader), f"{self.stage.skill}/{path}")
-        yield from self.ways(path, start, data[:400_000].decode("utf-8", "replace"))
+        yield from self.ways(path, start, self.text_of(path))
 
     def ways(self, path: str, start: Texts, text: str) -> Iterator[Try]:
-        """Give those ways: with samples, bare, with its switches, in CI, later, and for its help."""
+        """Give those ways: with samples, bare, with its switches, in CI, and for its help."""
         with_input = self.arguments(text)
         if with_input:
             yield self.run(path, start, with_input)
         if _STANDARD_INPUT.search(text):
-            fed = f"{shlex.join(start)} < {sample_path(self.usual_ending(text))}"
+            fed = f"{shlex.join(start)} < {sample_path(self.filler.usual_ending(text))}"
             yield self.shell("command", fed, path)._replace(kind="script", what=f"{path} < sample")
         yield self.run(path, start, ())
-        if switches := switches_of(text):
+        switches = switches_of(text)
+        if switches:
             yield self.run(path, start, (*with_input, *switches))
         if start[0] == "python3" and _only_defines(text):
             yield self.call_functions(path, text)
         if _IN_CI.search(text):
             lines = f"export CI=true GITHUB_ACTIONS=true\n{shlex.join((*start, *with_input))}"
             yield self.shell("command", lines, path)._replace(kind="script", what=f"{path} in CI")
+        yield from self.more_ways(path, start, text, with_input)
+        if "argparse" in text or "--help" in text or "getopts" in text or "commander" in text:
+            yield self.run(path, start, ("--help",))
+
+    def more_ways(self, path: str, start: Texts, text: str, with_input: Texts) -> Iterator[Try]:
+        """Give further ways: with other words, with a faster clock, on later days, and in earnest."""
+        chosen = list(self.chosen(text, with_input))
+        for words in chosen:
+            yield self.run(path, start, words)
+        if _TIMER.search(text):
+            ways = dict.fromkeys((with_input, (*with_input, *switches_of(text)), *chosen[:1]))
+            yield from (_faster(self.run(path, start, way), SPEEDS[-1]) for way in ways)
         if _TIME.search(text):
             yield from (
                 self.run(path, start, with_input)._replace(
@@ -436,10 +423,9 @@ class _Planner:
                 )
                 for days in DAYS_LATER
             )
-        for words in self.chosen(text, with_input):
-            yield self.run(path, start, words)
-        if "argparse" in text or "--help" in text or "getopts" in text or "commander" in text:
-            yield self.run(path, start, ("--help",))
+        if bold := switches_of(text, bold=True):
+            yield self.run(path, start, (*with_input, *bold))
+            yield from (self.run(path, start, (*words, *bold)) for words in chosen[:2])
 
     def chosen(self, text: str, given: Texts) -> Iterator[Texts]:
         """Give arguments for each word that a script does something else for: the choices of an
@@ -454,11 +440,19 @@ class _Planner:
                     found.append((*given, match[1], word))
                 elif word not in given:
                     found.append(tuple(word if one == _first(match[2]) else one for one in given))
-        plain = list(_SUBCOMMAND.findall(text)) + list(_COMPARED.findall(text))
+        plain = list(_SUBCOMMAND.findall(text))
+        plain += [one or other for one, other in _COMPARED.findall(text)]
+        names = "".join(f"|{name}" for name in dict.fromkeys(_SHELL_FIRST.findall(text)))
+        first_word = re.compile(_SHELL_CASE.format(names=names))
         for block in _SHELL_CASE_END.split(text)[:-1]:
-            if head := _SHELL_CASE.search(block):
+            if head := first_word.search(block):
                 words = _SHELL_WORDS.findall(block, head.end())
                 plain += [one.split("|")[0].strip() for one in words]
+        if usage := _USAGE.search(text):
+            first = usage[1].split()[0].strip("[](){}<>\"'")
+            plain += (
+                first.split("|") if re.fullmatch(r"[a-z][\w-]*(?:\|[a-z][\w-]*)+", first) else []
+            )
         rest = tuple(one for one in given if not one.startswith("out-"))
         found += [(word, *(one for one in rest if one != word)) for word in plain]
         yield from list(dict.fromkeys(found))[:MAX_CHOICES]
@@ -467,7 +461,7 @@ class _Planner:
         """Make a try that calls what a file only defines, as an agent would that reads the skill."""
         caller = self.caller.replace(GIVEN_DOMAIN, self.stage.domain)
         command = ("python3", "-c", caller, f"{self.stage.skill}/{path}")
-        sample = sample_path(self.usual_ending(text))
+        sample = sample_path(self.filler.usual_ending(text))
         return Try("script", f"{path} (its functions)", path, (*command, sample))
 
     @staticmethod
@@ -500,7 +494,7 @@ class _Planner:
         numbers += [int(one) for one in _SHELL_ARGUMENT.findall(text)] if "argv" not in text else []
         if not numbers:
             return ()
-        first = sample_path(self.usual_ending(text))
+        first = sample_path(self.filler.usual_ending(text))
         return (first, *(f"out-{at}" for at in range(2, min(max(numbers), 4) + 1)))
 
     def argument(self, name: str, text: str) -> str:
@@ -510,18 +504,7 @@ class _Planner:
         if {"out", "output", "dest", "destination", "target", "outfile"} & words_of(name):
             return "out.txt"
         found = value_of(name, self.stage.domain)
-        return found or sample_path(self.usual_ending(text))
-
-    def usual_ending(self, text: str = "") -> str:
-        """Give the kind of file that a script, or the skill, speaks of most."""
-        about = text or self.skill.files.get(self.skill.main, b"").decode("utf-8", "replace")
-        counted = [
-            one
-            for one in ENDING.findall(about)
-            if one in SAMPLES and one not in {"py", "js", "sh", "md"}
-        ]
-        most = Counter(counted).most_common(1)
-        return most[0][0] if most else "md" if ".md" in about else "txt"
+        return found or sample_path(self.filler.usual_ending(text))
 
     def code(self) -> Iterator[Try]:
         """Give the ways in which a code skill is called."""
@@ -566,8 +549,21 @@ def _runs_alone(code: str) -> bool:
     )
 
 
-def switches_of(text: str) -> Texts:
-    """Give the switches that a script asks for, to be set together: what they bring is what counts."""
+def switches_of(text: str, *, bold: bool = False) -> Texts:
+    """Give the switches that a script asks for, to be set together: what they bring is what counts.
+    With `bold` give those instead that somebody sets who means it.
+    """
     names = [next(filter(None, match.groups())) for match in _SWITCH.finditer(text)]
-    chosen = [name for name in dict.fromkeys(names) if name.split("-")[0] not in _NO_SWITCHES]
+    chosen = [
+        name
+        for name in dict.fromkeys(names)
+        if (
+            name.split("-")[0] in _BOLD_SWITCHES if bold else name.split("-")[0] not in _NO_SWITCHES
+        )
+    ]
     return tuple(f"--{name}" for name in chosen[:MAX_SWITCHES])
+
+
+def _faster(one: Try, speed: int) -> Try:
+    """Give a try with a clock that runs so many times as fast."""
+    return one._replace(speed=speed, what=f"{one.what} (clock {speed} times as fast)")

@@ -27,6 +27,8 @@ _PDF = (
 _PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 )
+FOLDER = "samples"
+"""Where they lie, below the project."""
 SAMPLES: dict[str, bytes] = {
     "csv": _TABLE.encode(),
     "tsv": _TABLE.replace(",", "\t").encode(),
@@ -52,7 +54,6 @@ SAMPLES: dict[str, bytes] = {
     "jpg": b"\xff\xd8\xff\xe0\0\x10JFIF\0\1\1\0\0\1\0\1\0\0\xff\xd9",
 }
 """What a file of each ending holds."""
-FOLDER = "samples"
 DEFAULT_ENDING = "txt"
 ENDING = re.compile(r"\.([a-z]{2,5})\b")
 _VALUES: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -67,7 +68,7 @@ _VALUES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("days", "count", "number", "limit", "num", "size", "n"), "3"),
     (("date", "day", "since"), "2026-01-05"),
     (("month",), "2026-01"),
-    (("dir", "directory", "folder"), "dist"),
+    (("dir", "directory", "folder"), FOLDER),
     (("project", "workspace", "root"), "."),
     (("name", "title", "subject", "query", "message", "text", "prompt", "topic", "keyword"), "sample"),
     (("user", "owner", "org", "username"), "sam"),

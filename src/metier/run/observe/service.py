@@ -19,6 +19,7 @@ from metier.run.io.decoy_table import load_caller, load_decoys
 from metier.run.model import REFUSED, never
 from metier.run.observe.judge import judge
 from metier.run.observe.kept import kept_observation, observe_ruleset
+from metier.run.observe.later import later_tries
 from metier.run.observe.model import SkillObservation, WatchLimits
 from metier.run.observe.plan import ReadSkill, asked_variables, plan_tries
 from metier.run.observe.stage import build_stage, program_names
@@ -145,7 +146,8 @@ def observe_tree(
             code="no-home",
         )
     copy = copies.ensure(context.data, context.home, one.path, digest, context.ports.token().hex())
-    watched = observer.observe(stage, copy, plan.tries, limits, _no_news, never)
+    tries = (*plan.tries, *(later_tries(stage) if plan.tries else ()))
+    watched = observer.observe(stage, copy, tries, limits, _no_news, never)
     verdict = judge(skill, stage, watched, _level_of)
     scanned = scan_tree(context, one.path, one.name, tells=False)
     views = compare_views(skill, scanned.findings, verdict.events)

@@ -32,9 +32,10 @@ _CALLS = {
     "seccomp": (317, 277), "sendmsg": (46, 211), "close": (3, 57), "execve": (59, 221),
     "fork": (57, 220), "wait": (61, 260), "nanosleep": (35, 101), "exit_group": (231, 94),
 }  # fmt: skip
-LINGER_ROUNDS, _ROUND_NS = 50, 20_000_000
-"""How often, and how long each time, is waited for what a program has left behind in the background
-when it ends: a second in all. Whatever stays longer is ended with it."""
+ROUND_NS = 20_000_000
+"""How long it waits each time for what a program has left behind in the background when it ends."""
+LINGER_ROUNDS = 50
+"""How often: a second in all. Whatever stays longer is ended with it."""
 _CHILD_ENDS = 17
 """SIGCHLD: on one kind of machine a copy is made by the call that also makes threads."""
 _SET_FILTER, _NEW_LISTENER = 1, 8
@@ -81,9 +82,11 @@ def launcher(
     command: Sequence[bytes],
     environment: Iterable[bytes],
     folders: Sequence[bytes],
+    linger: int = LINGER_ROUNDS,
 ) -> bytes:
     """Give the program for one start: which filter, the socket that the descriptor goes to, the
-    command, its `NAME=value`, and the folders where a program is looked for that has no path.
+    command, its `NAME=value`, the folders where a program is looked for that has no path, and how
+    many rounds it waits for what is left behind.
     """
     column = MACHINES[machine][0]
     # The code's length does not depend on the values in it: it is written twice.
@@ -91,7 +94,7 @@ def launcher(
     for _round in range(2):
         data = _Data(_DATA_AT + begin)
         steps = _steps(data, filter_bytes, socket, command, tuple(environment), folders)
-        code = (_x86_code if column == 0 else _arm_code)(steps)
+        code = (_x86_code if column == 0 else _arm_code)(steps, linger)
         code += b"\0" * (-len(code) % 8)
         begin = _HEADER + len(code)
     return _headers(machine, len(code), len(data.bytes)) + code + bytes(data.bytes)
@@ -110,7 +113,7 @@ def _steps(
     control = data.put(struct.pack("=QiiiI", 20, _SOCKET, _RIGHTS, 0, 0))
     vector = data.put(struct.pack("=QQ", data.put(b"."), 1))
     message = data.put(struct.pack("=QQQQQQQ", 0, 0, vector, 1, control, 24, 0))
-    waits = data.put(struct.pack("=IIQQ", 0, 0, 0, _ROUND_NS))
+    waits = data.put(struct.pack("=IIQQ", 0, 0, 0, ROUND_NS))
     arguments, variables = data.texts(command), data.texts(environment)
     name = command[0]
     places = [name] if b"/" in name else [folder + b"/" + name for folder in folders]
@@ -128,7 +131,7 @@ def _steps(
     ]
 
 
-def _x86_code(steps: Sequence[_Step]) -> bytes:
+def _x86_code(steps: Sequence[_Step], linger: int) -> bytes:
     kept = next(step.kept for step in steps if step.kept)
     parts = []
     for step in steps:
@@ -145,7 +148,7 @@ def _x86_code(steps: Sequence[_Step]) -> bytes:
             part += b"\x48\x85\xc0\x0f\x88\0\0\0\0"  # test rax, rax; js to the end
         parts.append(part)
         if step.waits:
-            parts.append(_x86_wait(step.waits))
+            parts.append(_x86_wait(step.waits, linger))
     last = sum(map(len, parts[:-1]))
     for at, end in enumerate(accumulate(map(len, parts))):
         if parts[at].endswith(b"\x0f\x88\0\0\0\0"):
@@ -153,7 +156,7 @@ def _x86_code(steps: Sequence[_Step]) -> bytes:
     return b"".join(parts)
 
 
-def _x86_wait(place: int) -> bytes:
+def _x86_wait(place: int, linger: int) -> bytes:
     child, status, second = (struct.pack("=I", place + at) for at in (0, 4, 5))
     ask = (
         b"\xb8" + struct.pack("=I", _CALLS["wait"][0]),  # mov eax, number
@@ -168,7 +171,7 @@ def _x86_wait(place: int) -> bytes:
             b"\x89\x04\x25" + child,  # mov [child], eax
             *ask,
             b"\x75" + struct.pack("=b", -size),  # jne to the question
-            _x86_linger(place + 8),
+            _x86_linger(place + 8, linger),
             b"\x0f\xb6\x3c\x25" + status,  # movzx edi, byte [status]
             b"\x83\xe7\x7f\x74\x08",  # and edi, 0x7f: the signal; jz over it
             b"\x81\xc7\x80\0\0\0\xeb\x08",  # add edi, 128; jmp over the code
@@ -180,7 +183,7 @@ def _x86_wait(place: int) -> bytes:
     return b"\x85\xc0\x0f\x84" + struct.pack("=i", len(rest)) + rest
 
 
-def _x86_linger(pause: int) -> bytes:
+def _x86_linger(pause: int, rounds: int) -> bytes:
     ask = b"".join(
         (
             b"\xb8" + struct.pack("=I", _CALLS["wait"][0]),
@@ -199,10 +202,10 @@ def _x86_linger(pause: int) -> bytes:
     again = b"\x75" + struct.pack(
         "=b", -(len(ask) + len(out) + len(sleep) + 2)
     )  # jnz to the question
-    return b"\xbb" + struct.pack("=I", LINGER_ROUNDS) + ask + out + sleep + again
+    return b"\xbb" + struct.pack("=I", rounds) + ask + out + sleep + again
 
 
-def _arm_code(steps: Sequence[_Step]) -> bytes:
+def _arm_code(steps: Sequence[_Step], linger: int) -> bytes:
     kept = next(step.kept for step in steps if step.kept)
     lines: list[int] = []
     waiting: list[int] = []
@@ -223,11 +226,11 @@ def _arm_code(steps: Sequence[_Step]) -> bytes:
             waiting.append(len(lines))
             lines.append(0)
         if step.waits:
-            lines += _arm_wait(step.waits)
+            lines += _arm_wait(step.waits, linger)
     return struct.pack(f"<{len(lines)}I", *lines)
 
 
-def _arm_wait(place: int) -> list[int]:
+def _arm_wait(place: int, linger: int) -> list[int]:
     ask = [
         *_arm_constant(8, _CALLS["wait"][1]),
         0x92800000,  # mov x0, -1
@@ -243,7 +246,7 @@ def _arm_wait(place: int) -> list[int]:
         0xB9000000 | 9 << 5,  # str w0, [x9]
         *ask,
         0x54000001 | (-len(ask) & 0x7FFFF) << 5,  # b.ne to the question
-        *_arm_linger(place + 8),
+        *_arm_linger(place + 8, linger),
         0x39400000 | 4 << 10 | 9 << 5,  # ldrb w0, [x9, 4]
         0x72001801,  # ands w1, w0, 0x7f: the signal
         0x54000000 | 3 << 5,  # b.eq over it
@@ -256,7 +259,7 @@ def _arm_wait(place: int) -> list[int]:
     return [0xB4000000 | (len(rest) + 1) << 5, *rest]  # cbz x0: the copy goes on
 
 
-def _arm_linger(pause: int) -> list[int]:
+def _arm_linger(pause: int, rounds: int) -> list[int]:
     ask = [
         *_arm_constant(8, _CALLS["wait"][1]),
         0x92800000,  # mov x0, -1
@@ -274,7 +277,7 @@ def _arm_linger(pause: int) -> list[int]:
     ]
     out = 0xB7F80000 | (len(sleep) + 2) << 5  # tbnz x0, 63: nobody is left
     again = 0x54000001 | (-(len(ask) + 1 + len(sleep)) & 0x7FFFF) << 5  # b.ne to the question
-    return [*_arm_constant(19, LINGER_ROUNDS), *ask, out, *sleep, again]
+    return [*_arm_constant(19, rounds), *ask, out, *sleep, again]
 
 
 def _arm_constant(register: int, value: int) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from pathlib import Path
@@ -11,6 +12,7 @@ from fakes.jail import USERS
 from fakes.observed import KEY, SKILL, STAGE, command, observe, observe_as, script, sent, told
 
 from metier.run.io import observer, pause
+from metier.run.observe.later import later_tries
 from metier.run.observe.model import NotTried, Try, WatchLimits
 
 pytestmark = [pytest.mark.bubblewrap, pytest.mark.python3]
@@ -452,3 +454,52 @@ def test_an_observer_goes_on_when_its_network_was_killed(tmp_path: Path) -> None
     )
 
     assert ["again.example"] == told(record, "lookup")
+
+
+TIMERS = {
+    "asyncio": (
+        "python3",
+        "import asyncio\nasync def go():\n    await asyncio.sleep(1200)\n    open('/tmp/woken', 'w').close()\nasyncio.run(go())\n",
+    ),
+    "node": (
+        "node",
+        "setTimeout(() => require('fs').writeFileSync('/tmp/woken', ''), 1200 * 1000)\n",
+    ),
+}
+
+
+@pytest.mark.skipif(not any(map(os.path.exists, observer.FAKE_CLOCKS)), reason="needs libfaketime")
+@pytest.mark.node
+@pytest.mark.parametrize("which", TIMERS)
+def test_a_timer_goes_off_where_the_clock_runs_faster(which: str) -> None:
+    program, code = TIMERS[which]
+    one = Try("script", "scripts/go", "scripts/go", (program, f"{STAGE.skill}/scripts/go"))
+
+    usual = observe({"scripts/go": code}, one, limits=WatchLimits(seconds=60, try_seconds=1))
+    faster = observe({"scripts/go": code}, one._replace(speed=1_000))
+
+    assert [] == told(usual, "write")
+    assert ["/tmp/woken"] == told(faster, "write")
+
+
+def test_a_hook_that_was_planted_is_started_by_a_later_commit_and_only_then() -> None:
+    plants = (
+        "git init -q . && git config user.email ada@example.org && git config user.name Ada"
+        " && printf '#!/bin/sh\\ntouch /tmp/hooked\\n' > .git/hooks/post-commit"
+        " && chmod +x .git/hooks/post-commit"
+    )
+
+    without = observe({"SKILL.md": ""}, command("true"), *later_tries(STAGE))
+    with_it = observe({"SKILL.md": ""}, command(plants), *later_tries(STAGE))
+
+    assert ("true",) == without.tried
+    assert (plants, "later: a commit") == with_it.tried
+    assert "/tmp/hooked" in told(with_it, "write")
+
+
+def test_what_is_scheduled_is_run_once() -> None:
+    plants = "(echo '*/5 * * * * touch /tmp/ticked'; echo '@reboot touch /tmp/up') | tee ~/.crontab"
+
+    record = observe({"SKILL.md": ""}, command(plants), *later_tries(STAGE))
+
+    assert {"/tmp/ticked", "/tmp/up"} <= set(told(record, "write"))

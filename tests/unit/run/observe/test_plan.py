@@ -222,9 +222,9 @@ def test_a_code_skill_is_called_with_a_task_and_without() -> None:
 
 
 def test_more_than_the_limit_is_listed_as_left_out() -> None:
-    plan = planned("".join(f"```bash\nmake t{number}\n```\n\n" for number in range(40)))
+    plan = planned("".join(f"```bash\nmake t{number}\n```\n\n" for number in range(60)))
 
-    assert (24, 16) == (len(plan.tries), len(plan.left_out))
+    assert (48, 12) == (len(plan.tries), len(plan.left_out))
 
 
 @pytest.mark.parametrize(
