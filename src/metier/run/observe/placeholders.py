@@ -30,6 +30,11 @@ _ELSEWHERE = re.compile(
     r"((?:/(?:var|data|srv|mnt|home|Users|backups?|exports?|media|projects?|work)|~)(?:/[\w@%+-][\w.@%+-]*)+)/?(?=[\s\"']|$)"
 )
 """A place of the user's that a command reads, and that is not here."""
+_FOLDER_WORD = re.compile(
+    r"(?<=\s)(?<!> )(?<!>> )(?<!-o )(?<!-d )(?<!out )(?<!output )(?<!dest )(?<!cd )(?<!mkdir )(?<!-p )"
+    r"(?:\./)?((?:[\w-][\w.-]*/)+(?:[\w-]+)?)(?=[\s\"']|$)"
+)
+"""A folder below the project that a command reads."""
 _NOT_PLACEHOLDERS = word_set(
     "GET POST PUT PATCH DELETE HEAD OPTIONS HTTP HTTPS JSON CSV EOF END SELECT FROM WHERE AND "
     "NOT NULL TRUE FALSE INSERT INTO UPDATE SET VALUES CREATE TABLE DROP"
@@ -72,8 +77,21 @@ class CommandFiller:
                     code,
                 )
         code = _PLACEHOLDER.sub(lambda match: self.value_for(match, quote=quote), code)
-        code = _ELSEWHERE.sub(self.place_for, code) if quote else code
-        return _INPUT_FILE.sub(self.input_for, code) if quote else code
+        if not quote:
+            return code
+        code = _INPUT_FILE.sub(self.input_for, _ELSEWHERE.sub(self.place_for, code))
+        own = f"{self.stage.skill}/"
+        lines = (
+            _FOLDER_WORD.sub(self.folder_for, line) if own in line else line
+            for line in code.split("\n")
+        )
+        return "\n".join(lines)
+
+    def folder_for(self, match: re.Match[str]) -> str:
+        """Give the folder of samples in the place of one that is not there."""
+        path = f"{self.stage.project}/{match[1].rstrip('/')}"
+        here = any(one == path or one.startswith(f"{path}/") for one in self.there)
+        return match[0] if here or match[1].startswith(FOLDER) else FOLDER
 
     def place_for(self, match: re.Match[str]) -> str:
         """Give a sample, or their folder, in the place of a path that is not on the stage."""

@@ -26,9 +26,14 @@ _ADDRESS = re.compile(
     rb"\b(?:0x[0-9a-fA-F]{40}|bc1[a-z0-9]{20,60}|[13][a-km-zA-HJ-NP-Z1-9]{25,34}|[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){3,7})\b"
 )
 _PTH_RUNS = re.compile(
-    rb"^import[ \t]+(?!(__editable__\w+_finder); \1\.install\(\)\s*$)", re.MULTILINE
+    rb"^import[ \t]+(?!(__editable__\w+_finder); \1\.install\(\)\s*$|_virtualenv\s*$"
+    rb"|os; var = 'SETUPTOOLS_USE_DISTUTILS'; enabled = os\.environ\.get\(var, '(?:local|stdlib)'\) == 'local';"
+    rb" enabled and __import__\('_distutils_hack'\)(?:\.add_shim\(\))?;?\s*$)",
+    re.MULTILINE,
 )
-"""A line of a .pth file that runs something; that of an editable installation only finds it."""
+"""A line of a .pth file that runs something; those of editable installations and of setuptools only
+find it.
+"""
 _REQUEST = re.compile(
     rb"(?=(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) [^ \r\n]{1,8000} HTTP/1\.[01]\r\n)"
 )
@@ -139,7 +144,8 @@ def starts_later(shown: str) -> bool:
     if shown.startswith(OWN_PROGRAMS_FOLDER):
         return shown.removeprefix(OWN_PROGRAMS_FOLDER) in COMMON_PROGRAMS
     return shown.startswith(STARTS_LATER) or (
-        shown.startswith("~/.local/lib/") and shown.endswith(STARTS_WITH_PYTHON)
+        ("/site-packages/" in shown or "/dist-packages/" in shown)
+        and shown.endswith(STARTS_WITH_PYTHON)
     )
 
 
