@@ -40,7 +40,7 @@ PROGRAMS = {
 """Languages of a fence that is run as a program of its own."""
 SETUP_NAMES = ("setup.sh", "install.sh", "scripts/setup.sh", "scripts/install.sh", "bootstrap.sh")
 MAX_FILES = 400
-DAYS_LATER = (45, 400)
+DAYS_LATER = (45, 130, 215, 400)
 """How far the clock is moved for a script that asks what time it is."""
 SPEEDS = (100, 1_000)
 """How many times as fast the clock runs for a script that sets a timer. The slower one leaves programs
@@ -417,11 +417,9 @@ class _Planner:
             ways = dict.fromkeys((with_input, (*with_input, *switches_of(text)), *chosen[:1]))
             yield from (_faster(self.run(path, start, way), SPEEDS[-1]) for way in ways)
         if _TIME.search(text):
+            asked = self.run(path, start, (*with_input, *switches_of(text)))
             yield from (
-                self.run(path, start, with_input)._replace(
-                    days=days, what=f"{path} {days} days later"
-                )
-                for days in DAYS_LATER
+                asked._replace(days=days, what=f"{path} {days} days later") for days in DAYS_LATER
             )
         if bold := switches_of(text, bold=True):
             yield self.run(path, start, (*with_input, *bold))

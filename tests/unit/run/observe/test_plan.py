@@ -173,7 +173,7 @@ def test_placeholders_are_filled_from_the_stage(written: str, expected: str) -> 
         ("import os\nif os.environ.get('CI'): pass\n", ["a.py", "a.py in CI"]),
         (
             "import datetime\ndatetime.date.today()\n",
-            ["a.py", "a.py 45 days later", "a.py 400 days later"],
+            ["a.py", *(f"a.py {days} days later" for days in (45, 130, 215, 400))],
         ),
         ("# Usage: a.py <input.log> <output>\n", ["a.py samples/input.log out.txt", "a.py"]),
     ],
@@ -335,3 +335,59 @@ def test_the_words_of_a_case_are_read_up_to_its_end() -> None:
     chosen = {one.split()[1] for one in whats(plan) if " " in one}
     assert {"up", "down"} <= chosen
     assert "other" not in chosen
+
+
+@pytest.mark.parametrize(
+    "script",
+    ["setTimeout(send, 3600_000)\n", "import('node:timers/promises')\n"],
+)
+def test_a_script_that_sets_a_timer_is_tried_with_a_faster_clock_too(script: str) -> None:
+    plan = planned("Run `node scripts/a.js --now`.\n", scripts__a_dot_js=script)
+
+    assert {1, 100, 1_000} == {one.speed for one in plan.tries if one.kind == "command"}
+    assert {1, 1_000} == {one.speed for one in plan.tries if one.kind == "script"}
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ('case "$1" in\n  check) : ;;\n  fix) : ;;\nesac\n', {"check", "fix"}),
+        (
+            "mode=${1:-check}\ncase $mode in\n  look) : ;;\n  repair) : ;;\nesac\n",
+            {"look", "repair"},
+        ),
+        ("# Usage: a.sh show|project|machine\n", {"show", "project", "machine"}),
+    ],
+)
+def test_each_word_that_a_shell_script_knows_is_tried(script: str, expected: set[str]) -> None:
+    tried = planned(a_dot_sh=f"#!/bin/bash\n{script}").tries
+
+    assert expected <= {one.command[2] for one in tried if len(one.command) > 2}
+
+
+def test_what_a_script_only_does_in_earnest_is_tried_after_the_rest() -> None:
+    script = (
+        "import argparse\np = argparse.ArgumentParser()\n"
+        "p.add_argument('--fast', action='store_true')\np.add_argument('--apply', action='store_true')\n"
+    )
+
+    tried = whats(planned(a_dot_py=script))
+
+    assert tried.index("a.py --fast") < tried.index("a.py --apply")
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("python3 a.py db/migrations", "python3 SKILL/a.py samples"),
+        ("python3 a.py src/", "python3 SKILL/a.py src/"),
+        ("python3 a.py /var/backups/pg", "python3 SKILL/a.py samples"),
+        ("python3 a.py ~/Projects/x.csv", "python3 SKILL/a.py samples/input.csv"),
+        ("python3 a.py --out build/site", "python3 SKILL/a.py --out build/site"),
+        ("python3 a.py -e '(?P<id>x)'", "python3 SKILL/a.py -e '(?P<id>x)'"),
+    ],
+)
+def test_places_of_the_reader_s_are_filled_in(command: str, expected: str) -> None:
+    plan = planned(f"```bash\n{command}\n```\n", a_dot_py="print()\n")
+
+    assert expected == plan.tries[0].lines.replace(STAGE.skill, "SKILL")
