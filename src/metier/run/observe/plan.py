@@ -13,7 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.run.interpreters import interpreter_of, options_of
-from metier.run.observe.model import GIVEN_DOMAIN, NotTried, Try
+from metier.run.observe.model import BY_FUNCTIONS, GIVEN_DOMAIN, ONE_BY_ONE, NotTried, Try
 from metier.run.observe.samples import ENDING, SAMPLES, sample_path, value_of, words_of
 from metier.scan.languages.markdown import segments
 from metier.scan.model import word_set
@@ -113,6 +113,11 @@ MAX_SWITCHES = 6
 MAX_ARGUMENTS = 12
 MAX_CHOICES = 4
 """Of the words that a script does different things for, how many are tried."""
+NO_CALLERS: Mapping[str, str] = {}
+_DEFINES = {
+    "python3": re.compile(r"^[ \t]*(?:async )?def \w", re.MULTILINE),
+}
+"""What shows that a script defines functions, by the program that reads it."""
 _USAGE = re.compile(r"[Uu]sage:\s{0,40}(?:\$0|%\(prog\)s|\S{1,200})\s{1,8}([^\n\"']{1,120})")
 _PLACEHOLDER = re.compile(
     r"<([A-Za-z][\w .:/|-]{0,40})>|\{\{?\s*([A-Za-z][\w.-]{0,30})\s*\}?\}|\[([A-Z][A-Z_ -]{2,30})\]|\b(YOUR_[A-Z_]+|your-[a-z-]+)\b"
@@ -175,12 +180,12 @@ def plan_tries(
     *,
     only: str = "",
     has: Iterable[str] = (),
-    caller: str = "",
+    callers: Mapping[str, str] = NO_CALLERS,
 ) -> ObservePlan:
     """Plan an observation. With `only`, just that script is tried; `has` are the programs of this
-    machine that read scripts, and `caller` is the program that calls what a file only defines.
+    machine that read scripts, and `callers` are the programs that call what a script defines.
     """
-    planner = _Planner(skill, stage, frozenset(has), caller)
+    planner = _Planner(skill, stage, frozenset(has), callers)
     found = list(planner.script(only) if only else planner.everything())
     unique = list({(one.command, one.lines, one.days): one for one in found}.values())
     kept = unique[: limits.tries]
@@ -208,8 +213,10 @@ def asked_variables(files: Mapping[str, bytes]) -> Texts:
 class _Planner:
     """Reads one skill for what to try."""
 
-    def __init__(self, skill: ReadSkill, stage: Stage, has: frozenset[str], caller: str) -> None:
-        self.skill, self.stage, self.has, self.caller = skill, stage, has, caller
+    def __init__(
+        self, skill: ReadSkill, stage: Stage, has: frozenset[str], callers: Mapping[str, str]
+    ) -> None:
+        self.skill, self.stage, self.has, self.callers = skill, stage, has, callers
         self.left_out: list[NotTried] = []
         self.scripts = [path for path in list(skill.files)[:MAX_FILES] if self.reader(path)]
         self.there = {one.path for one in stage.decoys}
@@ -225,8 +232,9 @@ class _Planner:
         yield from self.commands()
         ordered = sorted(self.scripts, key=lambda path: (not path.startswith("scripts/"), path))
         ways = [list(self.script(path)) for path in ordered if path not in SETUP_NAMES]
-        for turn in range(max(map(len, ways), default=0)):  # every script once, before any twice
-            yield from (way[turn] for way in ways if turn < len(way))
+        turns = range(max(map(len, ways), default=0))  # every script once, before any twice
+        tries = [way[turn] for turn in turns for way in ways if turn < len(way)]
+        yield from sorted(tries, key=lambda one: one.what.endswith(ONE_BY_ONE))
 
     def reader(self, path: str) -> str:
         """Name the program that reads a script; nothing for what is none."""
@@ -425,7 +433,7 @@ class _Planner:
         if switches := switches_of(text):
             yield self.run(path, start, (*with_input, *switches))
         if start[0] == "python3" and _only_defines(text):
-            yield self.call_functions(path, text)
+            yield self.call_functions(path, start, text, BY_FUNCTIONS)
         if _IN_CI.search(text):
             lines = f"export CI=true GITHUB_ACTIONS=true\n{shlex.join((*start, *with_input))}"
             yield self.shell("command", lines, path)._replace(kind="script", what=f"{path} in CI")
@@ -440,6 +448,9 @@ class _Planner:
             yield self.run(path, start, words)
         if "argparse" in text or "--help" in text or "getopts" in text or "commander" in text:
             yield self.run(path, start, ("--help",))
+        elsewhere = start[0] == "python3" and _only_defines(text)
+        if start[0] in self.callers and not elsewhere and _DEFINES[start[0]].search(text):
+            yield self.call_functions(path, start, text, ONE_BY_ONE)
 
     def chosen(self, text: str, given: Texts) -> Iterator[Texts]:
         """Give arguments for each word that a script does something else for: the choices of an
@@ -463,12 +474,13 @@ class _Planner:
         found += [(word, *(one for one in rest if one != word)) for word in plain]
         yield from list(dict.fromkeys(found))[:MAX_CHOICES]
 
-    def call_functions(self, path: str, text: str) -> Try:
-        """Make a try that calls what a file only defines, as an agent would that reads the skill."""
-        caller = self.caller.replace(GIVEN_DOMAIN, self.stage.domain)
-        command = ("python3", "-c", caller, f"{self.stage.skill}/{path}")
+    def call_functions(self, path: str, start: Texts, text: str, ending: str) -> Try:
+        """Make a try that calls the functions of a script, as an agent might that reads the skill."""
+        caller = self.callers.get(start[0], "").replace(GIVEN_DOMAIN, self.stage.domain)
+        option = "-e" if start[0] == "node" else "-c"
+        command = (start[0], option, caller, start[-1])
         sample = sample_path(self.usual_ending(text))
-        return Try("script", f"{path} (its functions)", path, (*command, sample))
+        return Try("script", f"{path}{ending}", path, (*command, sample))
 
     @staticmethod
     def run(path: str, start: Texts, arguments: Texts) -> Try:

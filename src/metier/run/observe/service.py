@@ -15,7 +15,7 @@ from metier.errors import NotFoundError, RefusedError, SandboxError, UsageError
 from metier.model import Finding
 from metier.run.interpreters import KNOWN_INTERPRETERS
 from metier.run.io import copies, find_interpreter
-from metier.run.io.decoy_table import load_caller, load_decoys
+from metier.run.io.decoy_table import load_callers, load_decoys
 from metier.run.model import REFUSED, never
 from metier.run.observe.judge import judge
 from metier.run.observe.kept import kept_observation, observe_ruleset
@@ -132,7 +132,7 @@ def observe_tree(
     has = find_interpreter.system_programs(("python3", *KNOWN_INTERPRETERS, *program_names(rows)))
     asked = asked_variables(skill.files)
     stage = build_stage(digest, _folder_name(skill.name), rows, asked, has)
-    plan = plan_tries(skill, stage, limits, only=options.script, has=has, caller=load_caller())
+    plan = plan_tries(skill, stage, limits, only=options.script, has=has, callers=load_callers())
     if options.script and not plan.tries:
         raise NotFoundError(
             f"'{skill.name}' has no script '{options.script}' that can be run",

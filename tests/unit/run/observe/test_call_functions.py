@@ -1,4 +1,4 @@
-"""What a file only defines is called, with arguments that fit their names."""
+"""What a script defines is called, with arguments that fit their names, past what would stop it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from metier.run.io.decoy_table import load_caller
+import pytest
+
+from metier.run.io.decoy_table import load_callers
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,22 +26,133 @@ class Client:
 """
 
 
-def test_functions_and_methods_are_called_and_one_that_fails_stops_no_other(
-    tmp_path: Path,
-) -> None:
-    file, sample = tmp_path / "tool.py", tmp_path / "sample.txt"
-    file.write_text(SOURCE)
+def called(folder: Path, source: str, name: str = "tool.py") -> list[str]:
+    """Give the lines that a file prints whose functions are called."""
+    file, sample = folder / name, folder / "sample.txt"
+    file.write_text(source)
     sample.write_text("words\n")
+    reader = {"py": sys.executable, "sh": "bash"}.get(name.rpartition(".")[2], "node")
+    option = "-e" if reader == "node" else "-c"
+    caller = load_callers()["python3" if reader == sys.executable else reader]
 
     done = subprocess.run(
-        [sys.executable, "-c", load_caller(), str(file), str(sample)],
+        [reader, option, caller, str(file), str(sample)],
         capture_output=True,
         text=True,
         check=True,
+        timeout=30,
+        stdin=subprocess.DEVNULL,
     )
 
+    assert {file, sample} == set(folder.iterdir())
+    return [line.replace(str(sample), "SAMPLE") for line in done.stdout.splitlines()]
+
+
+def test_functions_and_methods_are_called_and_one_that_fails_stops_no_other(
+    tmp_path: Path,
+) -> None:
     assert [
+        "private",
         "read words",
         "add 3 {'name': 'sample'} x",
         "send https://service.example.org/in sample",
-    ] == done.stdout.splitlines()
+    ] == called(tmp_path, SOURCE)
+
+
+PYTHON = {
+    "what the top of the file breaks off": (
+        "import sys\nsys.exit(1)\ndef late(): print('late')\n",
+        ["late"],
+    ),
+    "what a missing package breaks": (
+        "import no_such_package\ndef plain(): print('plain')\n",
+        ["plain"],
+    ),
+    "a result, where the file hands it on": (
+        (
+            "def collect(): return b'found'\ndef send(thing): print('send', thing)\n"
+            "def main():\n    if False:\n        found = collect()\n        send(found)\n"
+        ),
+        ["send b'found'"],
+    ),
+    "no result, where the file hands nothing on": (
+        "def collect(): return 'found'\ndef send(text): print('send', text)\n",
+        ["send sample"],
+    ),
+    "a result, where functions stand in a table": (
+        (
+            "def collect(): return {'a': 1}\ndef send(payload): print('send', payload)\n"
+            "STEPS = [collect, send]\n"
+        ),
+        ["send {'a': 1}"],
+    ),
+    "switches": (
+        (
+            "def go(args, once=False, dry_run=False):\n"
+            "    print(args.once, args.dry_run, args.out_path, once, dry_run)\n"
+        ),
+        ["True False SAMPLE True False"],
+    ),
+    "a command line": (
+        (
+            "import argparse, sys\ndef main(argv=None):\n    p = argparse.ArgumentParser()\n"
+            "    p.add_argument('file')\n    p.add_argument('--once', action='store_true')\n"
+            "    p.add_argument('--count', type=int)\n    p.add_argument('--dry-run', action='store_true')\n"
+            "    print(vars(p.parse_args(argv)), '--deep' in sys.argv, '--help' in sys.argv)\n"
+        ),
+        ["{'file': 'SAMPLE', 'once': True, 'count': 3, 'dry_run': False} True False"],
+    ),
+    "every command of a script": (
+        (
+            "import argparse\ndef main():\n    p = argparse.ArgumentParser()\n"
+            "    s = p.add_subparsers(dest='cmd')\n    s.add_parser('one')\n"
+            "    s.add_parser('two').add_argument('--url')\n    print(vars(p.parse_args()))\n"
+        ),
+        ["{'cmd': 'one'}", "{'cmd': 'two', 'url': 'https://service.example.org/in'}"],
+    ),
+    "pauses": (
+        (
+            "import asyncio, threading, time\n"
+            "def slow():\n    at = time.time()\n    time.sleep(90)\n    print('slow', time.time() - at >= 90)\n"
+            "async def wait():\n    await asyncio.sleep(3600)\n    print('wait')\n"
+            "def later():\n    threading.Timer(3600, print, ['timer']).start()\n"
+        ),
+        ["slow True", "wait", "timer"],
+    ),
+    "forks and ends": (
+        (
+            "import os\ndef gone():\n    if os.fork():\n        return\n    os.setsid()\n"
+            "    print('child')\n    os._exit(0)\ndef rest(): print('rest')\n"
+        ),
+        ["child", "rest"],
+    ),
+    "endless ones": (
+        (
+            "def first():\n    while True:\n        try:\n            len('')\n        except Exception:\n"
+            "            pass\ndef second(): print('second')\n"
+        ),
+        ["second"],
+    ),
+    "questions": (
+        "import os, sys\ndef ask(): print(input('sure? '), sys.stdout.isatty(), os.isatty(0))\n",
+        ["y True True"],
+    ),
+    "generators": (
+        (
+            "import itertools\ndef parts():\n    yield from itertools.count()\n"
+            "def total(items): print(len(items))\ndef main():\n    if False:\n        total(parts())\n"
+        ),
+        ["100"],
+    ),
+    "what is done in the end": (
+        "import atexit\ndef go(): atexit.register(print, 'end')\n",
+        ["end"],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", PYTHON)
+def test_python_goes_on_past_what_would_stop_it(what: str, tmp_path: Path) -> None:
+    source, expected = PYTHON[what]
+
+    assert expected == called(tmp_path, source)
