@@ -12,7 +12,12 @@ def load_decoys() -> list[DecoyRow]:
     return read_decoys(_read("decoys.txt"))
 
 
-CALLERS = {"python3": "call_functions.py"}
+CALLERS = {
+    "python3": "call_functions.py",
+    "node": "call_functions.js",
+    "bash": "call_functions.sh",
+    "sh": "call_functions.sh",
+}
 
 
 def load_callers() -> dict[str, str]:

@@ -114,8 +114,16 @@ MAX_ARGUMENTS = 12
 MAX_CHOICES = 4
 """Of the words that a script does different things for, how many are tried."""
 NO_CALLERS: Mapping[str, str] = {}
+_SHELL_FUNCTION = re.compile(r"^(?:function +\w|[\w:.-]+ *\(\))", re.MULTILINE)
 _DEFINES = {
     "python3": re.compile(r"^[ \t]*(?:async )?def \w", re.MULTILINE),
+    "node": re.compile(
+        r"^(?:export )?(?:default )?(?:(?:async )?function\b|class \w"
+        r"|(?:const|let|var) \w+ = .{0,80}(?:=>|function\b))",
+        re.MULTILINE,
+    ),
+    "bash": _SHELL_FUNCTION,
+    "sh": _SHELL_FUNCTION,
 }
 """What shows that a script defines functions, by the program that reads it."""
 _USAGE = re.compile(r"[Uu]sage:\s{0,40}(?:\$0|%\(prog\)s|\S{1,200})\s{1,8}([^\n\"']{1,120})")
@@ -477,8 +485,8 @@ class _Planner:
     def call_functions(self, path: str, start: Texts, text: str, ending: str) -> Try:
         """Make a try that calls the functions of a script, as an agent might that reads the skill."""
         caller = self.callers.get(start[0], "").replace(GIVEN_DOMAIN, self.stage.domain)
-        option = "-e" if start[0] == "node" else "-c"
-        command = (start[0], option, caller, start[-1])
+        program = "bash" if start[0] == "sh" else start[0]
+        command = (program, "-e" if program == "node" else "-c", caller, start[-1])
         sample = sample_path(self.usual_ending(text))
         return Try("script", f"{path}{ending}", path, (*command, sample))
 

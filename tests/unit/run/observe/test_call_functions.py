@@ -151,6 +151,85 @@ PYTHON = {
 }
 
 
+NODE = {
+    "what the top of the file breaks off": (
+        "import fs from 'node:fs';\nprocess.exit(1);\nfunction late() { console.log('late'); }\n",
+        ["late"],
+    ),
+    "a script of the older kind": (
+        (
+            "const fs = require('fs');\nfunction size(path) { console.log(`${fs.readFileSync(path).length}`); }\n"
+            "if (require.main === module) process.exit(2);\nmodule.exports = { size };\n"
+        ),
+        ["6"],
+    ),
+    "a result, where the file hands it on": (
+        (
+            "const collect = async () => 'found';\nfunction send(thing) { console.log('send', thing); }\n"
+            "export async function main() {\n  if (main.never) {\n    const found = await collect();\n"
+            "    send(found);\n  }\n}\n"
+        ),
+        ["send found"],
+    ),
+    "no result, where the file hands nothing on": (
+        "const collect = () => 'found';\nfunction send(text) { console.log('send', text); }\n",
+        ["send sample"],
+    ),
+    "switches": (
+        "const go = ({ once, dryRun }) => console.log(`${once} ${dryRun} ${process.argv.includes('--up')}`);\n",
+        ["true false true"],
+    ),
+    "pauses": (
+        (
+            "import { setTimeout as rest } from 'node:timers/promises';\n"
+            "function timer() { setTimeout(() => console.log('timer'), 3600e3); }\n"
+            "async function wait() { await rest(3600e3); console.log('wait'); }\n"
+        ),
+        ["timer", "wait"],
+    ),
+    "pauses of what it starts": (
+        (
+            "const { spawn } = require('child_process');\nfunction start() {\n"
+            "  spawn(process.execPath, ['-e', 'setTimeout(() => console.log(7 * 6), 9e5)'], { stdio: 'inherit' });\n}\n"
+        ),
+        ["42"],
+    ),
+    "endless ones": (
+        "function first() { for (;;) {} }\nfunction second() { console.log('second'); }\n",
+        ["second"],
+    ),
+}
+SHELL = {
+    "what ends early": (
+        "set -eu\nKEY=abc\nexit 1\nlate() { false; echo late $KEY; }\n",
+        ["late abc"],
+    ),
+    "pauses and other ends": (
+        "function slow {\n  sleep 3600\n  echo slow\n  exit 1\n}\nrest ()\n{\n  cat <<X\n}\n$1\nX\n}\n",
+        ["}", "SAMPLE", "slow"],
+    ),
+    "endless ones": (
+        "first() {\n  while :; do :; done\n}\nsecond() { echo second; }\nmain() { echo main; }\n",
+        ["second", "main"],
+    ),
+}
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("what", NODE)
+def test_node_goes_on_past_what_would_stop_it(what: str, tmp_path: Path) -> None:
+    source, expected = NODE[what]
+
+    assert expected == called(tmp_path, source, "tool.mjs" if "import " in source else "tool.js")
+
+
+@pytest.mark.parametrize("what", SHELL)
+def test_a_shell_goes_on_past_what_would_stop_it(what: str, tmp_path: Path) -> None:
+    source, expected = SHELL[what]
+
+    assert expected == called(tmp_path, source, "tool.sh")
+
+
 @pytest.mark.parametrize("what", PYTHON)
 def test_python_goes_on_past_what_would_stop_it(what: str, tmp_path: Path) -> None:
     source, expected = PYTHON[what]

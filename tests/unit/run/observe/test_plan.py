@@ -18,15 +18,13 @@ def planned(
     *,
     kind: str = "skill-md",
     only: str = "",
-    callers: bool = False,
     **files: str,
 ) -> ObservePlan:
     main = "demo.py" if kind == "code" else "SKILL.md"
     texts = {main: body if kind == "code" else HEAD + body}
     texts |= {name.replace("__", "/").replace("_dot_", "."): text for name, text in files.items()}
     skill = ReadSkill("demo", kind, main, {path: text.encode() for path, text in texts.items()})
-    given = load_callers() if callers else {}
-    return plan_tries(skill, STAGE, WatchLimits(), only=only, callers=given)
+    return plan_tries(skill, STAGE, WatchLimits(), only=only, callers=load_callers())
 
 
 def whats(plan: ObservePlan) -> list[str]:
@@ -207,7 +205,7 @@ def test_functions_that_nothing_calls_are_called() -> None:
 def test_functions_of_a_script_that_acts_are_called_after_all_else() -> None:
     acts = "import sys\ndef send(): ...\nif __name__ == '__main__':\n    print(sys.argv[1])\n"
 
-    plan = planned(a_dot_py=acts, b_dot_py="import sys\nprint(sys.argv[1])\n", callers=True)
+    plan = planned(a_dot_py=acts, b_dot_py="import sys\nprint(sys.argv[1])\n")
 
     assert "a.py (its functions, one by one)" == whats(plan)[-1]
     assert 5 == len(plan.tries)
