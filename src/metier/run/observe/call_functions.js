@@ -250,6 +250,7 @@ async function callables(found) {
       const self = globalThis.__functions[one.name]();
       if (one.isClass) {
         const made = new self(...Array(self.length).fill(sample));
+        results.set(one.name, made);
         for (const name of Object.getOwnPropertyNames(self.prototype)) {
           const method = name === 'constructor' ? null : made[name];
           if (typeof method === 'function') {

@@ -24,7 +24,9 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.request
 from itertools import islice
+from pathlib import Path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,6 +55,11 @@ VALUES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("expression", "formula", "expr"), "1 + 1"),
     (("flag", "verbose", "enabled", "dry_run"), True),
 )
+KINDS: dict[str, Any] = {
+    "int": 3, "float": 3.0, "bool": True, "bytes": b"sample", "dict": {"name": "sample"},
+    "list": ["sample"],
+}  # fmt: skip
+"""Values for parameters that say of which kind they are."""
 DATA_WORDS = frozenset({
     "data", "payload", "blob", "body", "text", "content", "contents", "items", "records",
     "rows", "report", "state", "raw", "chunk", "chunks", "message", "msg", "buf", "buffer",
@@ -103,6 +110,74 @@ class Switches:
         return iter(())
 
 
+class Missing:
+    """Stands for a package that is not installed here: it sends what is to be sent, and answers the
+    rest with itself.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        """Have everything."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _send if name in {"get", "post", "put", "patch", "request"} else self
+
+    def __call__(self, *words: Any, **_more: Any) -> Any:
+        """Be a decorator, too."""
+        return words[0] if len(words) == 1 and inspect.isfunction(words[0]) else self
+
+    def __mro_entries__(self, _bases: Any) -> tuple[type, ...]:
+        """Be a class to derive from, too."""
+        return ()
+
+    def __enter__(self) -> Missing:
+        """Be opened, too."""
+        return self
+
+    def __exit__(self, *_words: object) -> None:
+        """Be closed, too."""
+
+    def __getitem__(self, _name: Any) -> Missing:
+        """Hold everything."""
+        return self
+
+    def __iter__(self) -> Iterator[Any]:
+        """Have nothing to go through."""
+        return iter(())
+
+
+def _send(*words: Any, **more: Any) -> Any:
+    """Send what a client of HTTP would."""
+    place = next(str(one) for one in (*words, *more.values()) if str(one).startswith("http"))
+    given = [*words, *(more.get(name) for name in ("data", "json", "content", "files", "params"))]
+    body = b"\n".join(_bytes(one) for one in given if one is not None and str(one) != place)
+    head = {str(name): str(value) for name, value in dict(more.get("headers") or {}).items()}
+    asked = urllib.request.Request(place, body or None, head)  # noqa: S310 - nothing leaves
+    with contextlib.suppress(OSError), urllib.request.urlopen(asked, timeout=3) as answer:  # noqa: S310
+        answer.read(4096)
+    return Missing()
+
+
+def _bytes(value: Any) -> bytes:
+    if isinstance(value, (bytes, bytearray)):
+        return bytes(value)
+    if hasattr(value, "read"):
+        return _bytes(value.read())
+    if isinstance(value, dict):
+        value = list(value.items())
+    if isinstance(value, (list, tuple)):
+        return b" ".join(_bytes(one) for one in value)
+    return str(value).encode("utf-8", "replace")
+
+
+def _stand_ins(statement: ast.stmt) -> dict[str, Any]:
+    """Give what a failed import would have brought."""
+    names = getattr(statement, "names", [])
+    whole = isinstance(statement, ast.Import)
+    return {
+        one.asname or (one.name.split(".")[0] if whole else one.name): Missing() for one in names
+    }
+
+
 class Words(list[str]):
     """A command line in which every switch is set."""
 
@@ -139,7 +214,8 @@ class Outline:
         """Read the file."""
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
         defined = [one for one in ast.walk(tree) if isinstance(one, kinds)]
-        self.names = {one.name for one in defined}
+        classes = {one.name for one in ast.walk(tree) if isinstance(one, ast.ClassDef)}
+        self.names = {one.name for one in defined} | classes
         self.calls = {one.name: self.called(one) - {one.name} for one in defined}
         called = self.called(tree)
         loaded = {
@@ -150,6 +226,8 @@ class Outline:
         self.flows: dict[tuple[str, int | str], set[str]] = {}
         for scope in (tree, *defined):
             self._read_flows(scope)
+        self.asked = {one.name: _asked(one) for one in defined}
+        """By function: what is asked of each of its parameters, as an attribute or as a key."""
         self.options = dict(filter(None, (_option(one, sample) for one in ast.walk(tree))))
 
     def called(self, node: ast.AST) -> set[str]:
@@ -189,6 +267,18 @@ class Outline:
             if isinstance(one, ast.Name):
                 found |= held.get(one.id, set())
         return found
+
+
+def _asked(function: ast.AST) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for one in ast.walk(function):
+        if isinstance(one, ast.Attribute) and isinstance(one.value, ast.Name):
+            found.setdefault(one.value.id, set()).add(one.attr)
+        elif isinstance(one, ast.Subscript) and isinstance(one.value, ast.Name):
+            key = one.slice.value if isinstance(one.slice, ast.Constant) else None
+            if isinstance(key, str):
+                found.setdefault(one.value.id, set()).add("get")
+    return found
 
 
 def _handed(one: ast.AST) -> tuple[list[ast.expr], ast.AST] | None:
@@ -403,17 +493,41 @@ class Caller:
             left = LOAD_SECONDS - (_clock() - self.began)
             with contextlib.suppress(BaseException), limited(min(left, CALL_SECONDS)):
                 code = compile(one, path, "exec", flags, dont_inherit=True)
-                exec(code, vars(self.module))  # noqa: S102 - that is what it is for
+                try:
+                    exec(code, vars(self.module))  # noqa: S102 - that is what it is for
+                except ImportError:
+                    vars(self.module).update(_stand_ins(statement))
 
     def call_all(self) -> None:
         """Call everything: first what needs nothing, then those that call least, `main` last."""
         for name, call in sorted(self.callables(), key=self.turn)[:MAX_CALLS]:
             last = name in LAST
             for _Parsing.turn in range(4):
-                if last or _clock() - self.began < ALL_SECONDS:
+                if last or self.has_time():
                     self.call(name, call)
                 if not last or _Parsing.turn + 1 >= _Parsing.most:
                     break
+
+        self.call_otherwise()
+
+    def call_otherwise(self) -> None:
+        """Call again whoever asks a question first, with the other answer: whether this is a sandbox,
+        or the right day.
+        """
+        answers = [name for name, said in self.results.items() if isinstance(said, bool)]
+        for name in answers:
+            held, said = vars(self.module).get(name), self.results[name]
+            if not inspect.isfunction(held):
+                continue
+            setattr(self.module, name, lambda *_words, _said=said, **_more: not _said)
+            for other, call in list(self.callables()):
+                if name in self.outline.calls.get(other, ()) and self.has_time():
+                    self.call(other, call)
+            setattr(self.module, name, held)
+
+    def has_time(self) -> bool:
+        """Tell whether one more may be called."""
+        return _clock() - self.began < ALL_SECONDS
 
     def turn(self, one: tuple[str, Any]) -> tuple[bool, bool, int]:
         """Say when something is called."""
@@ -431,7 +545,7 @@ class Caller:
                 continue
             if inspect.isclass(found):
                 with contextlib.suppress(BaseException), limited(CALL_SECONDS):
-                    one = found(**self.arguments("__init__", found))
+                    one = self.results[name] = found(**self.arguments("__init__", found))
                     for each in vars(found):
                         if not each.startswith("__") or each == "__call__":
                             method = getattr(one, each, None)
@@ -469,33 +583,41 @@ class Caller:
 
     def argument(self, name: str, at: int, one: inspect.Parameter) -> Any:
         """Give what the file itself would hand over, or make it up by its name or its kind."""
-        flows = self.outline.flows
-        for source in (*flows.get((name, at), ()), *flows.get((name, one.name), ())):
-            if source in self.results:
-                return self.results[source]
         kind = str(getattr(one.annotation, "__name__", one.annotation)).lower()
+        held = self.handed_on(name, at, one, kind)
+        if held is not None:
+            return held
         if one.name in {"argv", "arguments"}:
             return []
         if (one.name.strip("_") in SWITCHED and "list" not in kind) or "namespace" in kind:
             return self.switches
+        value = made_up(one.name, self.sample, other=None)
+        if kind == "path":
+            return Path(value if isinstance(value, str) else self.sample)
+        if value is None or (kind in KINDS and type(value).__name__ != kind):
+            value = KINDS.get(kind, "sample" if value is None else value)
+        asked = self.outline.asked.get(name, {}).get(one.name, set())
+        if asked <= set(dir(value)):
+            return value
+        return Path(value) if asked <= set(dir(Path)) and value == self.sample else self.switches
+
+    def handed_on(self, name: str, at: int, one: inspect.Parameter, kind: str) -> Any:
+        """Give what another function returned: where the file hands it on, where it is of the class
+        that is wanted, or, for functions that only stand in a table, by the parameter's name.
+        """
+        flows = self.outline.flows
+        for source in (*flows.get((name, at), ()), *flows.get((name, one.name), ())):
+            if source in self.results:
+                return self.results[source]
+        made = next((each for each in self.results if each.lower() in {kind, one.name}), "")
+        if inspect.isclass(getattr(self.module, made, None)):
+            return self.results[made]
         words = set(one.name.lower().split("_"))
         if name in self.outline.passed_on and words & DATA_WORDS:
             for value in reversed(self.results.values()):
                 if isinstance(value, (bytes, str, dict, list)) and value:
                     return value
-        value = made_up(one.name, self.sample, other=None)
-        kinds: dict[str, Any] = {
-            "int": 3, "float": 3.0, "bool": True, "bytes": b"sample", "dict": {"name": "sample"},
-            "list": ["sample"], "path": self.sample,
-        }  # fmt: skip
-        if kind == "path":
-            with contextlib.suppress(ImportError):
-                from pathlib import Path
-
-                return Path(value if isinstance(value, str) else self.sample)
-        if value is None or (kind in kinds and type(value).__name__ != kind):
-            value = kinds.get(kind, "sample" if value is None else value)
-        return value
+        return None
 
 
 def _parameters(call: Any) -> list[inspect.Parameter]:

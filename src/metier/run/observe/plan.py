@@ -115,6 +115,12 @@ MAX_CHOICES = 4
 """Of the words that a script does different things for, how many are tried."""
 NO_CALLERS: Mapping[str, str] = {}
 _SHELL_FUNCTION = re.compile(r"^(?:function +\w|[\w:.-]+ *\(\))", re.MULTILINE)
+_ACTS = re.compile(
+    r"^if __name__|^(?:main|run|cli|app)\(|^sys\.exit\(|^asyncio\.run\(|^(?:async )?(?:for|while|with) |^print\("
+    r"|^[^\s#][^\n]*\.parse_(?:known_)?args\(",
+    re.MULTILINE,
+)
+"""What shows that a Python file does something by itself."""
 _DEFINES = {
     "python3": re.compile(r"^[ \t]*(?:async )?def \w", re.MULTILINE),
     "node": re.compile(
@@ -568,7 +574,7 @@ def _only_defines(text: str) -> bool:
     """Tell whether a Python file defines functions and calls none of them by itself."""
     return bool(
         re.search(r"^(?:async )?def [a-z]|^class [A-Z]", text, re.MULTILINE)
-    ) and not re.search(r"^if __name__|^(?:main|run|cli|app)\(|^sys\.exit\(", text, re.MULTILINE)
+    ) and not _ACTS.search(text)
 
 
 def _runs_alone(code: str) -> bool:

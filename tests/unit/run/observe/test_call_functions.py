@@ -144,6 +144,29 @@ PYTHON = {
         ),
         ["100"],
     ),
+    "an object of the file's own": (
+        (
+            "class Box:\n    def __init__(self, path): self.path = path\n"
+            "def show(box): print(box.path)\n"
+        ),
+        ["SAMPLE"],
+    ),
+    "what is asked of an argument": (
+        "def show(given): print(given.deep, given['once'])\ndef stem(one): print(one.strip())\n",
+        ["True True", "sample"],
+    ),
+    "the other answer": (
+        "def is_real(): return False\ndef act():\n    print('act' if is_real() else 'rest')\n",
+        ["rest", "act"],
+    ),
+    "decorators and classes of a missing package": (
+        (
+            "import click_not_here as click\nfrom not_here import Model\n@click.command()\n"
+            "@click.option('--once')\ndef main(once): print('main', once)\n"
+            "class Row(Model):\n    def show(self): print('show')\n"
+        ),
+        ["show", "main sample"],
+    ),
     "what is done in the end": (
         "import atexit\ndef go(): atexit.register(print, 'end')\n",
         ["end"],
