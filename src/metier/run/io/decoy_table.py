@@ -1,4 +1,4 @@
-"""What metier brings along for observations: the table of decoys, and the program that calls functions."""
+"""What metier brings along for observations: the table of decoys, and the programs that call functions."""
 
 from __future__ import annotations
 
@@ -12,9 +12,17 @@ def load_decoys() -> list[DecoyRow]:
     return read_decoys(_read("decoys.txt"))
 
 
-def load_caller() -> str:
-    """Read the program that calls, inside the sandbox, what a file of a skill only defines."""
-    return _read("call_functions.py")
+CALLERS = {
+    "python3": "call_functions.py",
+    "node": "call_functions.js",
+    "bash": "call_functions.sh",
+    "sh": "call_functions.sh",
+}
+
+
+def load_callers() -> dict[str, str]:
+    """Read the programs that call, inside the sandbox, what a script defines: by what reads it."""
+    return {reader: _read(name) for reader, name in CALLERS.items()}
 
 
 def _read(name: str) -> str:

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from metier.model import Finding
 from metier.run.observe.canaries import find_canaries, find_in_pieces, is_opaque
 from metier.run.observe.claims import NO_FILES, ClaimsAndDeeds
-from metier.run.observe.model import CLONE_MARK, GIVEN_DOMAIN, MARK_DOMAIN, PACKAGE_MARK
+from metier.run.observe.model import (
+    CLONE_MARK,
+    GIVEN_DOMAIN,
+    MARK_DOMAIN,
+    ONE_BY_ONE,
+    PACKAGE_MARK,
+)
 from metier.run.observe.places import (
     AGENT_FILES,
     CODE_ENDINGS,
@@ -56,7 +62,7 @@ from metier.scan.ruleset import OBSERVED_RULES
 from metier.scan.waive import add_observed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from metier.model import Level
     from metier.run.observe.model import Seen, Stage, WatchRecord
@@ -66,6 +72,9 @@ MAX_TEXT_CHARS = 200
 LEVELS: tuple[Level, ...] = ("safe", "caution", "dangerous")
 REFUSED_QUIETLY = frozenset({"io_uring_setup", "userfaultfd", "memfd_create", "clone3", "keyctl"})
 """Calls that ordinary programs try and do without: no sign of anything."""
+BY_ITSELF = frozenset({"OB101", "OB103", "OB110", "OB113", "OB120", "OB121", "OB123"})
+"""What no function of a script may do, whoever calls it: secrets that leave, a download that runs, a
+shell for a stranger, and what starts later or speaks to agents where no text says so."""
 _SHELL_GIVEN = re.compile(
     r"(?<![\w.-])(?:ba|z|k|da)?sh(?:\s+-\w+)*?\s+-\w*i\w*(?!\S)|pty\.spawn"
     r"|(?:^|/)(?:nc|ncat|socat)\b.*(?: -e|EXEC)"
@@ -101,9 +110,10 @@ def judge(
 ) -> ObserveVerdict:
     """Judge what was seen. `scan_text` gives the level of a text that was written for agents."""
     judging = _Judging(skill, stage, watched, scan_text)
-    findings = judging.findings()
+    events = tuple(judging.events)
+    findings = judging.fair_findings()
     level, _score = add_observed("safe", 0, findings)
-    return ObserveVerdict(level, tuple(findings), tuple(judging.events))
+    return ObserveVerdict(level, tuple(findings), events)
 
 
 class _Judging(ClaimsAndDeeds):
@@ -118,6 +128,19 @@ class _Judging(ClaimsAndDeeds):
     ) -> None:
         super().__init__(skill, stage, watched.events)
         self.watched, self.scan_text = watched, scan_text
+
+    def fair_findings(self) -> list[Finding]:
+        """Give what a skill is to answer for. Where we called a script's functions one by one, with
+        arguments of our own, it did what nobody asked of it: an honest `delete(path)` removes what it
+        is given. So only deeds count from there that no function is honest with, and never together
+        with others.
+        """
+        alone = [one for one in self.events if not one.where.endswith(ONE_BY_ONE)]
+        if len(alone) == len(self.events):
+            return self.findings()
+        forced = [one for one in self.findings() if one.rule in BY_ITSELF]
+        self.events = alone
+        return _ordered([*self.findings(), *forced])
 
     def findings(self) -> list[Finding]:
         """Give every finding, the gravest first, each rule and evidence once."""
@@ -137,8 +160,7 @@ class _Judging(ClaimsAndDeeds):
         ]
         if not self.watched.complete:
             found.append(self.finding("OB170", "the record is not whole", ""))
-        unique = {one.fingerprint: one for one in reversed(found)}
-        return sorted(unique.values(), key=lambda one: (HARMS.index(one.severity), one.rule))
+        return _ordered(found)
 
     def finding(self, rule: str, deed: str, where: str, key: str = "") -> Finding:
         """Make a finding: the event is its evidence, and the try its place. The same deed of several
@@ -630,3 +652,9 @@ class _Judging(ClaimsAndDeeds):
                 continue
             rule = "OB160" if self.is_named(host) else "OB161"
             yield self.finding(rule, f"connected to {one.what}", one.where)
+
+
+def _ordered(found: Sequence[Finding]) -> list[Finding]:
+    """Give every finding once, the gravest first."""
+    unique = {one.fingerprint: one for one in reversed(found)}
+    return sorted(unique.values(), key=lambda one: (HARMS.index(one.severity), one.rule))

@@ -35,6 +35,12 @@ PACKAGE_MARK = "pkg-"
 CLONE_MARK = "git-"
 """How it begins when the code of a cloned repository does."""
 
+BY_FUNCTIONS = " (its functions)"
+"""How a try ends that calls what a file only defines, as an agent would that reads the skill."""
+ONE_BY_ONE = " (its functions, one by one)"
+"""How a try ends that calls the functions of a script which would pick among them by itself: what it
+does there counts less."""
+
 
 class Canary(NamedTuple):
     """A secret that exists nowhere else, and where it was put."""

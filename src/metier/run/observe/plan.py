@@ -12,7 +12,7 @@ import textwrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.run.interpreters import interpreter_of, options_of
-from metier.run.observe.model import GIVEN_DOMAIN, NotTried, Try
+from metier.run.observe.model import BY_FUNCTIONS, GIVEN_DOMAIN, ONE_BY_ONE, NotTried, Try
 from metier.run.observe.placeholders import SKILL_FOLDERS, CommandFiller
 from metier.run.observe.samples import sample_path, value_of, words_of
 from metier.scan.languages.markdown import segments
@@ -130,9 +130,30 @@ _BOLD_SWITCHES = word_set(
 )
 """First words of switches that make a script do what it only shows otherwise."""
 MAX_SWITCHES = 6
+MAX_CALLED = 8
+"""Scripts of which each function is called by itself."""
 MAX_ARGUMENTS = 12
 MAX_CHOICES = 8
 """Of the words that a script does different things for, how many are tried."""
+NO_CALLERS: Mapping[str, str] = {}
+_SHELL_FUNCTION = re.compile(r"^(?:function +\w|[\w:.-]+ *\(\))", re.MULTILINE)
+_ACTS = re.compile(
+    r"^if __name__|^(?:main|run|cli|app)\(|^sys\.exit\(|^asyncio\.run\(|^(?:async )?(?:for|while|with) |^print\("
+    r"|^[^\s#][^\n]*\.parse_(?:known_)?args\(",
+    re.MULTILINE,
+)
+"""What shows that a Python file does something by itself."""
+_DEFINES = {
+    "python3": re.compile(r"^[ \t]*(?:async )?def \w", re.MULTILINE),
+    "node": re.compile(
+        r"^(?:export )?(?:default )?(?:(?:async )?function\b|class \w"
+        r"|(?:const|let|var) \w+ = .{0,80}(?:=>|function\b))",
+        re.MULTILINE,
+    ),
+    "bash": _SHELL_FUNCTION,
+    "sh": _SHELL_FUNCTION,
+}
+"""What shows that a script defines functions, by the program that reads it."""
 _USAGE = re.compile(r"[Uu]sage:\s{0,40}(?:\$0|%\(prog\)s|\S{1,200})\s{1,8}([^\n\"']{1,120})")
 _VARIABLE = re.compile(
     r"(?:\$\{?([A-Z][A-Z0-9_]{2,40})"
@@ -173,18 +194,22 @@ def plan_tries(
     *,
     only: str = "",
     has: Iterable[str] = (),
-    caller: str = "",
+    callers: Mapping[str, str] = NO_CALLERS,
 ) -> ObservePlan:
     """Plan an observation. With `only`, just that script is tried; `has` are the programs of this
-    machine that read scripts, and `caller` is the program that calls what a file only defines.
+    machine that read scripts, and `callers` are the programs that call what a script defines.
     """
-    planner = _Planner(skill, stage, frozenset(has), caller)
+    planner = _Planner(skill, stage, frozenset(has), callers)
     found = list(planner.script(only) if only else planner.everything())
     unique = list({(one.command, one.lines, one.days, one.speed): one for one in found}.values())
-    kept = unique[: limits.tries]
+    usual = [one for one in unique if not one.what.endswith(ONE_BY_ONE)]
+    calls = [one for one in unique if one.what.endswith(ONE_BY_ONE)][:MAX_CALLED]
+    most = limits.tries - len(calls)
+    kept = [*usual[:most], *calls]
     left = [
         NotTried(one.what, f"only the first {limits.tries} are tried")
-        for one in unique[limits.tries :]
+        for one in unique
+        if one not in kept
     ]
     return ObservePlan(tuple(kept), (*planner.left_out, *left))
 
@@ -206,8 +231,10 @@ def asked_variables(files: Mapping[str, bytes]) -> Texts:
 class _Planner:
     """Reads one skill for what to try."""
 
-    def __init__(self, skill: ReadSkill, stage: Stage, has: frozenset[str], caller: str) -> None:
-        self.skill, self.stage, self.has, self.caller = skill, stage, has, caller
+    def __init__(
+        self, skill: ReadSkill, stage: Stage, has: frozenset[str], callers: Mapping[str, str]
+    ) -> None:
+        self.skill, self.stage, self.has, self.callers = skill, stage, has, callers
         self.left_out: list[NotTried] = []
         self.scripts = [path for path in list(skill.files)[:MAX_FILES] if self.reader(path)]
         self.filler = CommandFiller(skill.main, skill.files, stage)
@@ -223,8 +250,9 @@ class _Planner:
         yield from self.sped_up(commands)
         ordered = sorted(self.scripts, key=lambda path: (not path.startswith("scripts/"), path))
         ways = [list(self.script(path)) for path in ordered if path not in SETUP_NAMES]
-        for turn in range(max(map(len, ways), default=0)):  # every script once, before any twice
-            yield from (way[turn] for way in ways if turn < len(way))
+        turns = range(max(map(len, ways), default=0))  # every script once, before any twice
+        tries = [way[turn] for turn in turns for way in ways if turn < len(way)]
+        yield from sorted(tries, key=lambda one: one.what.endswith(ONE_BY_ONE))
 
     def reader(self, path: str) -> str:
         """Name the program that reads a script; nothing for what is none."""
@@ -400,13 +428,16 @@ class _Planner:
         if switches:
             yield self.run(path, start, (*with_input, *switches))
         if start[0] == "python3" and _only_defines(text):
-            yield self.call_functions(path, text)
+            yield self.call_functions(path, start, text, BY_FUNCTIONS)
         if _IN_CI.search(text):
             lines = f"export CI=true GITHUB_ACTIONS=true\n{shlex.join((*start, *with_input))}"
             yield self.shell("command", lines, path)._replace(kind="script", what=f"{path} in CI")
         yield from self.more_ways(path, start, text, with_input)
         if "argparse" in text or "--help" in text or "getopts" in text or "commander" in text:
             yield self.run(path, start, ("--help",))
+        elsewhere = start[0] == "python3" and _only_defines(text)
+        if start[0] in self.callers and not elsewhere and _DEFINES[start[0]].search(text):
+            yield self.call_functions(path, start, text, ONE_BY_ONE)
 
     def more_ways(self, path: str, start: Texts, text: str, with_input: Texts) -> Iterator[Try]:
         """Give further ways: with other words, with a faster clock, on later days, and in earnest."""
@@ -455,12 +486,13 @@ class _Planner:
         found += [(word, *(one for one in rest if one != word)) for word in plain]
         yield from list(dict.fromkeys(found))[:MAX_CHOICES]
 
-    def call_functions(self, path: str, text: str) -> Try:
-        """Make a try that calls what a file only defines, as an agent would that reads the skill."""
-        caller = self.caller.replace(GIVEN_DOMAIN, self.stage.domain)
-        command = ("python3", "-c", caller, f"{self.stage.skill}/{path}")
+    def call_functions(self, path: str, start: Texts, text: str, ending: str) -> Try:
+        """Make a try that calls the functions of a script, as an agent might that reads the skill."""
+        caller = self.callers.get(start[0], "").replace(GIVEN_DOMAIN, self.stage.domain)
+        program = "bash" if start[0] == "sh" else start[0]
+        command = (program, "-e" if program == "node" else "-c", caller, start[-1])
         sample = sample_path(self.filler.usual_ending(text))
-        return Try("script", f"{path} (its functions)", path, (*command, sample))
+        return Try("script", f"{path}{ending}", path, (*command, sample))
 
     @staticmethod
     def run(path: str, start: Texts, arguments: Texts) -> Try:
@@ -529,7 +561,7 @@ def _only_defines(text: str) -> bool:
     """Tell whether a Python file defines functions and calls none of them by itself."""
     return bool(
         re.search(r"^(?:async )?def [a-z]|^class [A-Z]", text, re.MULTILINE)
-    ) and not re.search(r"^if __name__|^(?:main|run|cli|app)\(|^sys\.exit\(", text, re.MULTILINE)
+    ) and not _ACTS.search(text)
 
 
 def _runs_alone(code: str) -> bool:

@@ -15,12 +15,12 @@ from metier.errors import NotFoundError, RefusedError, SandboxError, UsageError
 from metier.model import Finding
 from metier.run.interpreters import KNOWN_INTERPRETERS
 from metier.run.io import copies, find_interpreter
-from metier.run.io.decoy_table import load_caller, load_decoys
+from metier.run.io.decoy_table import load_callers, load_decoys
 from metier.run.model import REFUSED, never
 from metier.run.observe.judge import judge
 from metier.run.observe.kept import kept_observation, observe_ruleset
 from metier.run.observe.later import later_tries
-from metier.run.observe.model import SkillObservation, WatchLimits
+from metier.run.observe.model import ONE_BY_ONE, SkillObservation, WatchLimits
 from metier.run.observe.plan import ReadSkill, asked_variables, plan_tries
 from metier.run.observe.stage import build_stage, program_names
 from metier.run.observe.suggest import suggest_run
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from metier.context import Context
     from metier.model import Digest, JsonObject, Level
     from metier.ports import SkillObserver
-    from metier.run.observe.model import Seen
+    from metier.run.observe.model import Seen, Stage, Try
     from metier.run.observe.suggest import RunSuggestion
 
 MAX_SECONDS = 600
@@ -133,7 +133,7 @@ def observe_tree(
     has = find_interpreter.system_programs(("python3", *KNOWN_INTERPRETERS, *program_names(rows)))
     asked = asked_variables(skill.files)
     stage = build_stage(digest, _folder_name(skill.name), rows, asked, has)
-    plan = plan_tries(skill, stage, limits, only=options.script, has=has, caller=load_caller())
+    plan = plan_tries(skill, stage, limits, only=options.script, has=has, callers=load_callers())
     if options.script and not plan.tries:
         raise NotFoundError(
             f"'{skill.name}' has no script '{options.script}' that can be run",
@@ -146,8 +146,7 @@ def observe_tree(
             code="no-home",
         )
     copy = copies.ensure(context.data, context.home, one.path, digest, context.ports.token().hex())
-    tries = (*plan.tries, *(later_tries(stage) if plan.tries else ()))
-    watched = observer.observe(stage, copy, tries, limits, _no_news, never)
+    watched = observer.observe(stage, copy, _with_later(plan.tries, stage), limits, _no_news, never)
     verdict = judge(skill, stage, watched, _level_of)
     scanned = scan_tree(context, one.path, one.name, tells=False)
     views = compare_views(skill, scanned.findings, verdict.events)
@@ -180,6 +179,15 @@ def observe_tree(
         seconds=done.seconds,
     )
     return done
+
+
+def _with_later(tries: Sequence[Try], stage: Stage) -> list[Try]:
+    """Add what happens later, before functions are called one by one: what these leave behind is not
+    what the skill would.
+    """
+    calls = [one for one in tries if one.what.endswith(ONE_BY_ONE)]
+    usual = [one for one in tries if one not in calls]
+    return [*usual, *(later_tries(stage) if usual else ()), *calls]
 
 
 def suggest(context: Context, name: str, script: str) -> RunSuggestion:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from metier.run.observe.model import ONE_BY_ONE
 from metier.run.observe.signs import host_of
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def suggest_run(script: str, level: str, events: Iterable[JsonObject]) -> RunSug
     own = [
         one
         for one in events
-        if str(one["where"]).partition(" ")[0] == script or f" {script}" in str(one["where"])
+        if (str(one["where"]).partition(" ")[0] == script or f" {script}" in str(one["where"]))
+        and not str(one["where"]).endswith(ONE_BY_ONE)
     ]
     hosts = _named(host_of(one["what"]) for one in own if one["kind"] == "connect")
     reads = _named(one["what"] for one in own if one["kind"] == "read" and SAMPLES in one["what"])

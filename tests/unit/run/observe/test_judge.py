@@ -965,3 +965,37 @@ def test_what_every_python_of_an_environment_would_run_is_grave(
     place = f"{PROJECT}/.venv/lib/python3.11/site-packages/x.pth"
 
     assert expected == rules(judged(seen("write", place, line)))
+
+
+DOCUMENT = next(path for path in sorted(FILES) if path.startswith("~/Documents/"))
+FORCED = f"{TRY} (its functions, one by one)"
+
+
+@pytest.mark.parametrize(
+    ("events", "expected"),
+    [
+        ((sent(KEY),), ["OB101"]),
+        ((sent(FILES[DOCUMENT]),), []),
+        ((seen("remove", DOCUMENT),), []),
+        ((seen("read", "~/.ssh/id_ed25519"), seen("refused", "mount")), []),
+        ((seen("connect", "files.stranger.example:443"),), []),
+        (
+            (seen("write", "~/.config/systemd/user/x.service", b"[Service]\nExecStart=x\n"),),
+            ["OB120"],
+        ),
+    ],
+)
+def test_functions_that_we_called_one_by_one_answer_for_grave_deeds_alone(
+    events: tuple[Seen, ...], expected: list[str]
+) -> None:
+    verdict = judged(*(one._replace(where=FORCED) for one in events))
+
+    assert expected == rules(verdict)
+    assert [True] * len(expected) == [FORCED in one.evidence for one in verdict.findings]
+
+
+def test_what_we_called_ourselves_adds_nothing_to_what_a_script_did() -> None:
+    gone = [seen("remove", f"{PROJECT}/{path}") for path in WORK]
+
+    assert ["OB130"] == rules(judged(*gone))
+    assert [] == rules(judged(gone[0]._replace(where=FORCED), *gone[1:]))

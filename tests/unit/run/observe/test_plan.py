@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from metier.run.io.decoy_table import load_decoys
+from metier.run.io.decoy_table import load_callers, load_decoys
 from metier.run.observe.model import WatchLimits
 from metier.run.observe.plan import ObservePlan, ReadSkill, asked_variables, plan_tries
 from metier.run.observe.stage import build_stage
@@ -13,12 +13,18 @@ STAGE = build_stage("seed", "demo", load_decoys())
 HEAD = "---\nname: demo\ndescription: Does things.\n---\n\n"
 
 
-def planned(body: str = "", *, kind: str = "skill-md", only: str = "", **files: str) -> ObservePlan:
+def planned(
+    body: str = "",
+    *,
+    kind: str = "skill-md",
+    only: str = "",
+    **files: str,
+) -> ObservePlan:
     main = "demo.py" if kind == "code" else "SKILL.md"
     texts = {main: body if kind == "code" else HEAD + body}
     texts |= {name.replace("__", "/").replace("_dot_", "."): text for name, text in files.items()}
     skill = ReadSkill("demo", kind, main, {path: text.encode() for path, text in texts.items()})
-    return plan_tries(skill, STAGE, WatchLimits(), only=only)
+    return plan_tries(skill, STAGE, WatchLimits(), only=only, callers=load_callers())
 
 
 def whats(plan: ObservePlan) -> list[str]:
@@ -194,6 +200,15 @@ def test_functions_that_nothing_calls_are_called() -> None:
     plan = planned(a_dot_py="def collect(path):\n    return open(path).read()\n")
 
     assert ["a.py", "a.py (its functions)"] == whats(plan)
+
+
+def test_functions_of_a_script_that_acts_are_called_after_all_else() -> None:
+    acts = "import sys\ndef send(): ...\nif __name__ == '__main__':\n    print(sys.argv[1])\n"
+
+    plan = planned(a_dot_py=acts, b_dot_py="import sys\nprint(sys.argv[1])\n")
+
+    assert "a.py (its functions, one by one)" == whats(plan)[-1]
+    assert 5 == len(plan.tries)
 
 
 def test_setup_comes_first_and_install_steps_count() -> None:
