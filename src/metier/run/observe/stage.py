@@ -106,7 +106,8 @@ SHAPES: Mapping[str, SecretShape] = {
     "words": SecretShape("", 28),
 }
 
-_DECOY = re.compile(r"^=== (\S.*?) \|(?: (\S+))?[ \t]*\n", re.MULTILINE)
+_DECOY = re.compile(r"^=== (\S[^|]*?) \|(?: (\S+))?[ \t]*\n", re.MULTILINE)
+_NAMES = re.compile(r"\{([^{}]*)\}$")
 
 
 class DecoyRow(NamedTuple):
@@ -119,12 +120,18 @@ class DecoyRow(NamedTuple):
 
 
 def read_decoys(text: str) -> list[DecoyRow]:
-    """Read the table of decoys."""
+    """Read the table of decoys. A row with several names in braces makes one decoy for each."""
     parts = _DECOY.split(text)[1:]
     return [
-        DecoyRow(path, kind or "", body.replace("<nul>", "\0"))
+        DecoyRow(one, kind or "", body.replace("<nul>", "\0"))
         for path, kind, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+        for one in _paths(path)
     ]
+
+
+def _paths(path: str) -> list[str]:
+    names = _NAMES.search(path)
+    return [path[: names.start()] + name for name in names[1].split()] if names else [path]
 
 
 VARIABLES: tuple[tuple[str, str], ...] = (
