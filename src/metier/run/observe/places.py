@@ -165,6 +165,11 @@ VENDORS = {
     ".azure/": ("azure.com", "microsoftonline.com", "windows.net"),
     ".kube/": ("203.0.113.12",),
     "DATABASE_URL": ("db.internal", "prod.internal"),
+    ".pgpass": ("db.internal", "prod.internal"),
+    ".my.cnf": ("db.internal", "prod.internal"),
+    ".terraform.d/": ("terraform.io",),
+    "/op/": ("1password.com",),
+    "discord/": ("discord.com",),
 }
 """Whose secret it is, by a part of its place: sent there, it is used for what it is for."""
 PROGRAM_FILES = {
@@ -185,6 +190,24 @@ PROGRAM_FILES = {
     "docker": ("~/.docker/",),
     "gh": ("~/.config/gh/",),
     "az": ("~/.azure/",),
+    "glab": ("~/.config/gh/",),
+    "oc": ("~/.kube/",),
+    "helm": ("~/.kube/",),
+    "rclone": ("~/.config/rclone/",),
+    "terraform": ("~/.terraform.d/",),
+    "tofu": ("~/.terraform.d/",),
+    "vault": ("~/.vault-token",),
+    "op": ("~/.config/op/",),
+    "pass": ("~/.password-store/",),
+    "gopass": ("~/.password-store/",),
+    "secret-tool": ("~/.local/share/keyrings/",),
+    "security": ("~/.local/share/keyrings/",),
+    "psql": ("~/.pgpass",),
+    "pg_dump": ("~/.pgpass",),
+    "pg_restore": ("~/.pgpass",),
+    "mysql": ("~/.my.cnf",),
+    "mysqldump": ("~/.my.cnf",),
+    **dict.fromkeys(("pbpaste", "xclip", "xsel", "wl-paste"), ("~/.cache/clipboard/",)),
 }
 """Which files a program reads by itself, as it always does."""
 PACKAGE_HOSTS = word_set(

@@ -11,14 +11,56 @@ from metier.run.observe.model import GIVEN_DOMAIN
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TABLE = "date,region,product,amount\n2026-01-04,north,desk,420.50\n2026-01-05,south,lamp,39.90\n"
-_LOG = (
-    "2026-01-05 09:12:01 INFO started\n2026-01-05 09:12:07 WARN slow query 812 ms\n"
-    "2026-01-05 09:13:00 ERROR payment 4821 failed: timeout\n"
+ROWS = 300
+"""How long a table and a log are: a script that is for large ones must not find them too small."""
+_REGIONS = ("north", "south", "east", "west")
+_PRODUCTS = (("desk", 42050), ("lamp", 3990), ("chair", 18900), ("shelf", 9950), ("rug", 12700))
+_LINES = (
+    "INFO request GET /prices from 203.0.113.{} took {} ms",
+    "INFO login of user{}@example.org from 198.51.100.{}",
+    "WARN slow query {} ms, retry {}",
+    "INFO order {} paid, {} items",
+    "ERROR payment {} failed: timeout after {} s",
 )
+
+
+def sales_rows() -> str:
+    """Give the rows of a table of sales."""
+    found = []
+    for at in range(ROWS):
+        product, cents = _PRODUCTS[at * 7 % len(_PRODUCTS)]
+        day = f"2026-{1 + at // 150:02}-{1 + at // 5 % 28:02}"
+        price = (cents + at * 37 % 900) / 100
+        found.append(f"{day},{_REGIONS[at * 3 % len(_REGIONS)]},{product},{price:.2f}\n")
+    return "".join(found)
+
+
+def log_lines() -> str:
+    """Give the lines of a program's log, with addresses of people and machines."""
+    return "".join(
+        f"2026-01-05 {9 + at // 60:02}:{at % 60:02}:{at * 17 % 60:02} "
+        + _LINES[at * 3 % len(_LINES)].format(1 + at * 13 % 250, 1 + at * 29 % 97)
+        + "\n"
+        for at in range(ROWS)
+    )
+
+
+_TABLE = "date,region,product,amount\n" + sales_rows()
+_LOG = log_lines()
 _NOTES = (
-    "# Minutes\n\n- The export ships on Friday.\n- Ana checks the totals.\n\nSee [plan](plan.md).\n"
+    "# Minutes\n\n5 January 2026. Present: Ana, Jonas, Marta.\n\n## Export\n\n- The export ships on Friday.\n"
+    "- Ana checks the totals.\n\n## Prices\n\nPrices are rounded to cents. Jonas asks the two largest customers\n"
+    "whether they mind.\n\n```sh\nmake test\n```\n\nSee [plan](plan.md).\n"
 )
+_WORDS = (
+    "The export ships on Friday. Ana checks the totals before noon.\n\n"
+    "Jonas asks the two largest customers whether they mind the new prices, and Marta writes to the rest.\n"
+    "Whoever finds a mistake tells the others at once.\n"
+) * 6
+_ITEMS = [
+    f'{{"id": {at}, "name": "{_PRODUCTS[at % 5][0]}", "price": {_PRODUCTS[at % 5][1] / 100}}}'
+    for at in range(1, 61)
+]
 _PAGE = "<!doctype html><title>Prices</title><h1>Prices</h1><p>Desk: 420.50</p>\n"
 _PDF = (
     b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>"
@@ -30,10 +72,10 @@ _PNG = base64.b64decode(
 SAMPLES: dict[str, bytes] = {
     "csv": _TABLE.encode(),
     "tsv": _TABLE.replace(",", "\t").encode(),
-    "json": b'{"items": [{"name": "desk", "price": 420.5}, {"name": "lamp", "price": 39.9}]}\n',
-    "jsonl": b'{"name": "desk", "price": 420.5}\n{"name": "lamp", "price": 39.9}\n',
+    "json": f'{{"items": [{", ".join(_ITEMS)}]}}\n'.encode(),
+    "jsonl": "".join(f"{one}\n" for one in _ITEMS).encode(),
     "md": _NOTES.encode(),
-    "txt": b"The export ships on Friday. Ana checks the totals before noon.\n",
+    "txt": _WORDS.encode(),
     "log": _LOG.encode(),
     "yaml": b"name: export\nsteps:\n  - build\n  - check\n",
     "yml": b"name: export\nsteps:\n  - build\n  - check\n",
@@ -53,6 +95,19 @@ SAMPLES: dict[str, bytes] = {
 }
 """What a file of each ending holds."""
 FOLDER = "samples"
+INBOX = f"{FOLDER}/inbox"
+"""A folder for scripts that read one."""
+_IN_INBOX = {
+    "minutes.md": "md",
+    "offer.txt": "txt",
+    "sales-2026-01.csv": "csv",
+    "invoice 4821.pdf": "pdf",
+    "invoice 4822.pdf": "pdf",
+    "IMG_2041.jpg": "jpg",
+    "logo.png": "png",
+    "server.log": "log",
+}
+_IN_ASSETS = {"assets/logo.png": "png", "assets/photo.jpg": "jpg"}
 DEFAULT_ENDING = "txt"
 ENDING = re.compile(r"\.([a-z]{2,5})\b")
 _VALUES: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -67,7 +122,7 @@ _VALUES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("days", "count", "number", "limit", "num", "size", "n"), "3"),
     (("date", "day", "since"), "2026-01-05"),
     (("month",), "2026-01"),
-    (("dir", "directory", "folder"), "dist"),
+    (("dir", "directory", "folder"), INBOX),
     (("project", "workspace", "root"), "."),
     (("name", "title", "subject", "query", "message", "text", "prompt", "topic", "keyword"), "sample"),
     (("user", "owner", "org", "username"), "sam"),
@@ -76,9 +131,13 @@ _VALUES: tuple[tuple[tuple[str, ...], str], ...] = (
 
 
 def sample_files() -> Iterator[tuple[str, bytes]]:
-    """Give every sample by its path below the project."""
+    """Give every sample by its path below the project, and what lies there in folders."""
     for ending, data in SAMPLES.items():
         yield sample_path(ending), data
+    for name, ending in _IN_INBOX.items():
+        yield f"{INBOX}/{name}", SAMPLES[ending]
+    for path, ending in _IN_ASSETS.items():
+        yield path, SAMPLES[ending]
 
 
 def sample_path(ending: str) -> str:

@@ -90,3 +90,27 @@ def test_the_history_is_as_long_as_that_of_somebody_who_works_there() -> None:
     lines = {one.path.rpartition("/")[2]: one.data.count(b"\n") for one in stage.decoys}
 
     assert lines[".bash_history"] > 30
+
+
+def test_tables_and_logs_are_as_long_as_real_ones() -> None:
+    stage = build_stage("seed", "demo", ROWS)
+    lines = {
+        one.path.removeprefix(f"{stage.project}/"): one.data.count(b"\n") for one in stage.decoys
+    }
+
+    for path in ("data/sales.csv", "logs/app.log", "samples/input.csv", "samples/input.log"):
+        assert lines[path] >= 300, path
+    assert len([path for path in lines if path.startswith("samples/inbox/")]) > 5
+
+
+def test_what_a_project_keeps_for_itself_is_for_its_owner_alone() -> None:
+    stage = build_stage("seed", "demo", ROWS)
+    kinds = {one.place.rpartition("/")[2]: one.kind for one in stage.canaries}
+    modes = {one.path.rpartition("/")[2]: one.mode for one in stage.decoys}
+
+    assert ("secret", "secret", "work") == (
+        kinds["terraform.tfstate"],
+        kinds["terraform.tfvars"],
+        kinds["sales.csv"],
+    )
+    assert (0o600, 0o644) == (modes["terraform.tfvars"], modes["sales.csv"])
