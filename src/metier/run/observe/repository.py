@@ -6,6 +6,7 @@ before it does what it is for.
 
 from __future__ import annotations
 
+import bisect
 import hashlib
 import struct
 import zlib
@@ -47,8 +48,9 @@ def repository_files(
     objects: dict[str, bytes] = {}
     found: dict[str, bytes] = {}
     lines: list[str] = []
-    parent = ""
+    parent, old = "", 0
     for one in (*past, PastCommit(files, author, message, WRITTEN)):
+        old = len(objects)
         blobs = {path: _add(objects, "blob", data) for path, data in one.files.items()}
         top = _tree(
             objects,
@@ -67,7 +69,8 @@ def repository_files(
             head = f"object {commit}\ntype commit\ntag {one.tag}\ntagger {signed}\n\n{one.tag}\n"
             found[f"refs/tags/{one.tag}"] = f"{_add(objects, 'tag', head.encode())}\n".encode()
     return {
-        **{f"objects/{name[:2]}/{name[2:]}": data for name, data in objects.items()},
+        **_pack(dict(list(objects.items())[:old])),
+        **{_place(name): data for name, data in list(objects.items())[old:]},
         "refs/heads/main": f"{parent}\n".encode(),
         "refs/remotes/origin/main": f"{parent}\n".encode(),
         "refs/remotes/origin/HEAD": b"ref: refs/remotes/origin/main\n",
@@ -79,10 +82,16 @@ def repository_files(
 
 
 def pack_objects(files: Mapping[str, bytes]) -> bytes:
-    """Give all objects of such a repository in one pack, as git sends them."""
-    objects = [zlib.decompress(data) for path, data in files.items() if path[:8] == "objects/"]
-    body = struct.pack(">4sII", b"PACK", 2, len(objects))
-    for whole in objects:
+    """Give all loose objects of such a repository in one pack, as git sends them."""
+    return b"".join(_packed([data for path, data in files.items() if path[:8] == "objects/"]))
+
+
+def _packed(objects: Collection[bytes]) -> Iterator[bytes]:
+    """Give the head of a pack, each object in it, and its sum."""
+    head = struct.pack(">4sII", b"PACK", 2, len(objects))
+    total = hashlib.sha1(head, usedforsecurity=False)
+    yield head
+    for whole in map(zlib.decompress, objects):
         kind, _blank, rest = whole.partition(b" ")
         data = rest.partition(b"\0")[2]
         left, first = len(data) >> 4, _PACKED_KINDS[kind] << 4 | len(data) & 15
@@ -91,8 +100,34 @@ def pack_objects(files: Mapping[str, bytes]) -> bytes:
             sizes[-1] |= 128
             sizes.append(left & 127)
             left >>= 7
-        body += bytes(sizes) + zlib.compress(data)
-    return body + hashlib.sha1(body, usedforsecurity=False).digest()
+        entry = bytes(sizes) + zlib.compress(data, 1)
+        total.update(entry)
+        yield entry
+    yield total.digest()
+
+
+def _place(name: str) -> str:
+    return f"objects/{name[:2]}/{name[2:]}"
+
+
+def _pack(objects: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Give a pack of some objects with its index, as a repository has them after a while."""
+    if not objects:
+        return {}
+    head, *entries, total = _packed(list(objects.values()))
+    places, at = {}, len(head)
+    for name, entry in zip(objects, entries, strict=True):
+        places[name] = (at, zlib.crc32(entry))
+        at += len(entry)
+    names = sorted(places)
+    counts = [bisect.bisect_left(names, f"{first:02x}") for first in range(1, 256)]
+    index = b"\xfftOc" + struct.pack(">I256I", 2, *counts, len(names))
+    index += b"".join(map(bytes.fromhex, names))
+    index += b"".join(struct.pack(">I", places[name][1]) for name in names)
+    index += b"".join(struct.pack(">I", places[name][0]) for name in names) + total
+    index += hashlib.sha1(index, usedforsecurity=False).digest()
+    path = f"objects/pack/pack-{total.hex()}"
+    return {f"{path}.pack": head + b"".join(entries) + total, f"{path}.idx": index}
 
 
 def unpack(data: bytes) -> bytes:

@@ -102,9 +102,7 @@ _IN_INBOX = {
     "offer.txt": "txt",
     "sales-2026-01.csv": "csv",
     "invoice 4821.pdf": "pdf",
-    "invoice 4822.pdf": "pdf",
     "IMG_2041.jpg": "jpg",
-    "logo.png": "png",
     "server.log": "log",
 }
 _IN_ASSETS = {"assets/logo.png": "png", "assets/photo.jpg": "jpg"}
