@@ -170,6 +170,9 @@ VENDORS = {
     ".terraform.d/": ("terraform.io",),
     "/op/": ("1password.com",),
     "discord/": ("discord.com",),
+    ".cargo/": ("crates.io",),
+    ".gem/": ("rubygems.org",),
+    ".composer/": ("github.com",),
 }
 """Whose secret it is, by a part of its place: sent there, it is used for what it is for."""
 PROGRAM_FILES = {
@@ -194,6 +197,11 @@ PROGRAM_FILES = {
     "oc": ("~/.kube/",),
     "helm": ("~/.kube/",),
     "rclone": ("~/.config/rclone/",),
+    "gradle": ("~/.gradle/",),
+    "mvn": ("~/.m2/",),
+    "cargo": ("~/.cargo/",),
+    "gem": ("~/.gem/",),
+    "composer": ("~/.composer/",),
     "terraform": ("~/.terraform.d/",),
     "tofu": ("~/.terraform.d/",),
     "vault": ("~/.vault-token",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+import struct
 from typing import TYPE_CHECKING
 
 from metier.run.observe.model import GIVEN_DOMAIN
@@ -69,6 +70,32 @@ _PDF = (
 _PNG = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="
 )
+_PIXEL = base64.b64decode(
+    "/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAP////////////////////////////////////////////////////////////////////"
+    "//////////////////wgALCAABAAEBAREA/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPxA="
+)
+_TEX = "\\documentclass{article}\n\\begin{document}\n\\section{Prices}\nDesk: 420.50.\n\\end{document}\n"
+_RECORDED = (
+    '{"log": {"version": "1.2", "entries": [{"startedDateTime": "2026-01-05T09:12:01Z", "time": 41, "request": '
+    '{"method": "GET", "url": "http://localhost:3000/prices", "headers": [], "cookies": [], "queryString": []}, '
+    '"response": {"status": 200, "headers": [], "cookies": [], "content": {"mimeType": "text/html", "text": "ok"}}}]}}\n'
+)
+_BOOK = (
+    '{"cells": [{"cell_type": "code", "execution_count": 3, "metadata": {}, "source": ["print(1 + 1)"], "outputs": '
+    '[{"output_type": "stream", "name": "stdout", "text": ["2\\n"]}]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}\n'
+)
+_HOSTS = "[web]\nweb1 ansible_host=203.0.113.41\n\n[db]\ndb1 ansible_host=203.0.113.42\n\n[export]\nname = export\n"
+
+
+def _photo() -> bytes:
+    """Make a small picture that says when it was taken."""
+    taken = b"2025:08:14 10:02:11\0"
+    entry = struct.pack("<HHII", 1, 0, 0, 0)[:2] + struct.pack("<HHII", 0x9003, 2, len(taken), 44)
+    head = struct.pack("<2sHIHHHIII", b"II", 42, 8, 1, 0x8769, 4, 1, 26, 0)
+    told = b"Exif\0\0" + head + entry + b"\0" * 4 + taken
+    return b"\xff\xd8\xff\xe1" + struct.pack(">H", len(told) + 2) + told + _PIXEL[2:]
+
+
 SAMPLES: dict[str, bytes] = {
     "csv": _TABLE.encode(),
     "tsv": _TABLE.replace(",", "\t").encode(),
@@ -83,7 +110,7 @@ SAMPLES: dict[str, bytes] = {
     "xml": b"<items><item price='420.5'>desk</item></items>\n",
     "html": _PAGE.encode(),
     "sql": b"SELECT region, sum(amount) FROM orders GROUP BY region;\n",
-    "ini": b"[export]\nname = export\n",
+    "ini": _HOSTS.encode(),
     "env": b"MODE=test\n",
     "py": b"def total(rows):\n    return sum(rows)\n",
     "js": b"export const total = (rows) => rows.reduce((a, b) => a + b, 0);\n",
@@ -91,7 +118,10 @@ SAMPLES: dict[str, bytes] = {
     "ics": b"BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:Export\nDTSTART:20260109T090000Z\nEND:VEVENT\nEND:VCALENDAR\n",
     "pdf": _PDF,
     "png": _PNG,
-    "jpg": b"\xff\xd8\xff\xe0\0\x10JFIF\0\1\1\0\0\1\0\1\0\0\xff\xd9",
+    "jpg": _photo(),
+    "tex": _TEX.encode(),
+    "har": _RECORDED.encode(),
+    "ipynb": _BOOK.encode(),
 }
 """What a file of each ending holds."""
 FOLDER = "samples"
@@ -105,7 +135,7 @@ _IN_INBOX = {
     "IMG_2041.jpg": "jpg",
     "server.log": "log",
 }
-_IN_ASSETS = {"assets/logo.png": "png", "assets/photo.jpg": "jpg"}
+_IN_ASSETS = {"assets/logo.png": "png", "assets/photo.jpg": "jpg", "public/hero.jpg": "jpg"}
 DEFAULT_ENDING = "txt"
 ENDING = re.compile(r"\.([a-z]{2,5})\b")
 _VALUES: tuple[tuple[tuple[str, ...], str], ...] = (

@@ -27,7 +27,7 @@ HOSTS = ("thinkpad-x1", "mbp-work", "precision", "workbench", "studio-7")
 PROJECTS = ("storefront", "billing-api", "fieldnotes", "atlas-web", "ledger")
 PACKAGES = ".local/share/packages"
 """Where packages lie that nearly every script takes for granted."""
-IGNORED = (".git/", ".env", "node_modules/", "dist/", "logs/", "infra/terraform.")
+IGNORED = (".git/", ".env", "node_modules/", ".venv/", "dist/", "logs/", "infra/terraform.")
 """What of the project is not in its repository."""
 UNTRACKED = "scratch.md"
 CHANGED = ("docs/guide.md", b"Prices are rounded to cents.\n")
@@ -58,12 +58,12 @@ _FIRST = (
 )
 _THEN = ((b"1.4.2", b"1.1.0"), (b"0.34", b"0.31"))
 PAST = (
-    PastRow(201, 0, "Start with prices", "", "", ("README", "LICENSE", ".gitignore", "package", "src/"), _FIRST),
-    PastRow(187, 0, "Test prices in Python", "v1.0.0", "", ("tests/", "pyproject", "Makefile", "requirements"), _FIRST),
-    PastRow(142, 1, "Run in a container", "v1.1.0", "", ("Docker", "docker-", "k8s/", ".github/"), _THEN),
-    PastRow(96, 1, "Keep orders by region", "", "price-list", ("db/", "data/", "locales/"), _THEN),
-    PastRow(48, 0, "Describe the infrastructure", "", "", ("infra/", "ansible/", "docs/", "CHANGELOG"), _THEN),
-    PastRow(12, 1, "Prices by region", "v1.2.0", "", (), ((b"1.4.2", b"1.2.0"),)),
+    PastRow(201, 0, "feat: give prices", "", "", ("README", "LICENSE", ".gitignore", "package", "src/"), _FIRST),
+    PastRow(187, 0, "test: check prices in Python", "v1.0.0", "", ("tests/", "pyproject", "Makefile", "requirements"), _FIRST),
+    PastRow(142, 1, "feat: run in a container", "v1.1.0", "", ("Docker", "docker-", "k8s/", ".github/"), _THEN),
+    PastRow(96, 1, "feat: keep orders by region", "", "price-list", ("db/", "data/", "locales/", "public/"), _THEN),
+    PastRow(48, 0, "docs: describe the infrastructure", "", "", ("infra/", "ansible/", "docs/", "CHANGELOG"), _THEN),
+    PastRow(12, 1, "fix: round prices by region", "v1.2.0", "", (), ((b"1.4.2", b"1.2.0"),)),
 )  # fmt: skip
 DOMAIN = "northlight-studio.com"
 """Whose laptop this is. Nobody looks it up for real: every name resolves inside the sandbox."""
@@ -183,7 +183,7 @@ VARIABLES: tuple[tuple[str, str], ...] = (
     ("GOOGLE_API_KEY", "<google>"),
     ("DATABASE_URL", "postgres://app:<database>@db.internal:5432/app"),
 )
-_SECRET = re.compile(r"<([a-z_]+|key:[A-Z ]+)>")
+_SECRET = re.compile(rf"<({'|'.join(SHAPES)}|key:[A-Z ]+)>")
 _FIELD = re.compile(
     r"\{(user|host|domain|given|project|title|hash|low|address|numbers|sales|log)\}"
 )
