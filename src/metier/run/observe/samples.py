@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+import struct
 from typing import TYPE_CHECKING
 
 from metier.run.observe.model import GIVEN_DOMAIN
@@ -11,14 +12,56 @@ from metier.run.observe.model import GIVEN_DOMAIN
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_TABLE = "date,region,product,amount\n2026-01-04,north,desk,420.50\n2026-01-05,south,lamp,39.90\n"
-_LOG = (
-    "2026-01-05 09:12:01 INFO started\n2026-01-05 09:12:07 WARN slow query 812 ms\n"
-    "2026-01-05 09:13:00 ERROR payment 4821 failed: timeout\n"
+ROWS = 300
+"""How long a table and a log are: a script that is for large ones must not find them too small."""
+_REGIONS = ("north", "south", "east", "west")
+_PRODUCTS = (("desk", 42050), ("lamp", 3990), ("chair", 18900), ("shelf", 9950), ("rug", 12700))
+_LINES = (
+    "INFO request GET /prices from 203.0.113.{} took {} ms",
+    "INFO login of user{}@example.org from 198.51.100.{}",
+    "WARN slow query {} ms, retry {}",
+    "INFO order {} paid, {} items",
+    "ERROR payment {} failed: timeout after {} s",
 )
+
+
+def sales_rows() -> str:
+    """Give the rows of a table of sales."""
+    found = []
+    for at in range(ROWS):
+        product, cents = _PRODUCTS[at * 7 % len(_PRODUCTS)]
+        day = f"2026-{1 + at // 150:02}-{1 + at // 5 % 28:02}"
+        price = (cents + at * 37 % 900) / 100
+        found.append(f"{day},{_REGIONS[at * 3 % len(_REGIONS)]},{product},{price:.2f}\n")
+    return "".join(found)
+
+
+def log_lines() -> str:
+    """Give the lines of a program's log, with addresses of people and machines."""
+    return "".join(
+        f"2026-01-05 {9 + at // 60:02}:{at % 60:02}:{at * 17 % 60:02} "
+        + _LINES[at * 3 % len(_LINES)].format(1 + at * 13 % 250, 1 + at * 29 % 97)
+        + "\n"
+        for at in range(ROWS)
+    )
+
+
+_TABLE = "date,region,product,amount\n" + sales_rows()
+_LOG = log_lines()
 _NOTES = (
-    "# Minutes\n\n- The export ships on Friday.\n- Ana checks the totals.\n\nSee [plan](plan.md).\n"
+    "# Minutes\n\n5 January 2026. Present: Ana, Jonas, Marta.\n\n## Export\n\n- The export ships on Friday.\n"
+    "- Ana checks the totals.\n\n## Prices\n\nPrices are rounded to cents. Jonas asks the two largest customers\n"
+    "whether they mind.\n\n```sh\nmake test\n```\n\nSee [plan](plan.md).\n"
 )
+_WORDS = (
+    "The export ships on Friday. Ana checks the totals before noon.\n\n"
+    "Jonas asks the two largest customers whether they mind the new prices, and Marta writes to the rest.\n"
+    "Whoever finds a mistake tells the others at once.\n"
+) * 6
+_ITEMS = [
+    f'{{"id": {at}, "name": "{_PRODUCTS[at % 5][0]}", "price": {_PRODUCTS[at % 5][1] / 100}}}'
+    for at in range(1, 61)
+]
 _PAGE = "<!doctype html><title>Prices</title><h1>Prices</h1><p>Desk: 420.50</p>\n"
 _PDF = (
     b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>"
@@ -29,13 +72,39 @@ _PNG = base64.b64decode(
 )
 FOLDER = "samples"
 """Where they lie, below the project."""
+_PIXEL = base64.b64decode(
+    "/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAP////////////////////////////////////////////////////////////////////"
+    "//////////////////wgALCAABAAEBAREA/8QAFBABAAAAAAAAAAAAAAAAAAAAAP/aAAgBAQABPxA="
+)
+_TEX = "\\documentclass{article}\n\\begin{document}\n\\section{Prices}\nDesk: 420.50.\n\\end{document}\n"
+_RECORDED = (
+    '{"log": {"version": "1.2", "entries": [{"startedDateTime": "2026-01-05T09:12:01Z", "time": 41, "request": '
+    '{"method": "GET", "url": "http://localhost:3000/prices", "headers": [], "cookies": [], "queryString": []}, '
+    '"response": {"status": 200, "headers": [], "cookies": [], "content": {"mimeType": "text/html", "text": "ok"}}}]}}\n'
+)
+_BOOK = (
+    '{"cells": [{"cell_type": "code", "execution_count": 3, "metadata": {}, "source": ["print(1 + 1)"], "outputs": '
+    '[{"output_type": "stream", "name": "stdout", "text": ["2\\n"]}]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}\n'
+)
+_HOSTS = "[web]\nweb1 ansible_host=203.0.113.41\n\n[db]\ndb1 ansible_host=203.0.113.42\n\n[export]\nname = export\n"
+
+
+def _photo() -> bytes:
+    """Make a small picture that says when it was taken."""
+    taken = b"2025:08:14 10:02:11\0"
+    entry = struct.pack("<HHII", 1, 0, 0, 0)[:2] + struct.pack("<HHII", 0x9003, 2, len(taken), 44)
+    head = struct.pack("<2sHIHHHIII", b"II", 42, 8, 1, 0x8769, 4, 1, 26, 0)
+    told = b"Exif\0\0" + head + entry + b"\0" * 4 + taken
+    return b"\xff\xd8\xff\xe1" + struct.pack(">H", len(told) + 2) + told + _PIXEL[2:]
+
+
 SAMPLES: dict[str, bytes] = {
     "csv": _TABLE.encode(),
     "tsv": _TABLE.replace(",", "\t").encode(),
-    "json": b'{"items": [{"name": "desk", "price": 420.5}, {"name": "lamp", "price": 39.9}]}\n',
-    "jsonl": b'{"name": "desk", "price": 420.5}\n{"name": "lamp", "price": 39.9}\n',
+    "json": f'{{"items": [{", ".join(_ITEMS)}]}}\n'.encode(),
+    "jsonl": "".join(f"{one}\n" for one in _ITEMS).encode(),
     "md": _NOTES.encode(),
-    "txt": b"The export ships on Friday. Ana checks the totals before noon.\n",
+    "txt": _WORDS.encode(),
     "log": _LOG.encode(),
     "yaml": b"name: export\nsteps:\n  - build\n  - check\n",
     "yml": b"name: export\nsteps:\n  - build\n  - check\n",
@@ -43,7 +112,7 @@ SAMPLES: dict[str, bytes] = {
     "xml": b"<items><item price='420.5'>desk</item></items>\n",
     "html": _PAGE.encode(),
     "sql": b"SELECT region, sum(amount) FROM orders GROUP BY region;\n",
-    "ini": b"[export]\nname = export\n",
+    "ini": _HOSTS.encode(),
     "env": b"MODE=test\n",
     "py": b"def total(rows):\n    return sum(rows)\n",
     "js": b"export const total = (rows) => rows.reduce((a, b) => a + b, 0);\n",
@@ -51,9 +120,23 @@ SAMPLES: dict[str, bytes] = {
     "ics": b"BEGIN:VCALENDAR\nBEGIN:VEVENT\nSUMMARY:Export\nDTSTART:20260109T090000Z\nEND:VEVENT\nEND:VCALENDAR\n",
     "pdf": _PDF,
     "png": _PNG,
-    "jpg": b"\xff\xd8\xff\xe0\0\x10JFIF\0\1\1\0\0\1\0\1\0\0\xff\xd9",
+    "jpg": _photo(),
+    "tex": _TEX.encode(),
+    "har": _RECORDED.encode(),
+    "ipynb": _BOOK.encode(),
 }
 """What a file of each ending holds."""
+INBOX = f"{FOLDER}/inbox"
+"""A folder for scripts that read one."""
+_IN_INBOX = {
+    "minutes.md": "md",
+    "offer.txt": "txt",
+    "sales-2026-01.csv": "csv",
+    "invoice 4821.pdf": "pdf",
+    "IMG_2041.jpg": "jpg",
+    "server.log": "log",
+}
+_IN_ASSETS = {"assets/logo.png": "png", "assets/photo.jpg": "jpg", "public/hero.jpg": "jpg"}
 DEFAULT_ENDING = "txt"
 ENDING = re.compile(r"\.([a-z]{2,5})\b")
 _VALUES: tuple[tuple[tuple[str, ...], str], ...] = (
@@ -77,9 +160,13 @@ _VALUES: tuple[tuple[tuple[str, ...], str], ...] = (
 
 
 def sample_files() -> Iterator[tuple[str, bytes]]:
-    """Give every sample by its path below the project."""
+    """Give every sample by its path below the project, and what lies there in folders."""
     for ending, data in SAMPLES.items():
         yield sample_path(ending), data
+    for name, ending in _IN_INBOX.items():
+        yield f"{INBOX}/{name}", SAMPLES[ending]
+    for path, ending in _IN_ASSETS.items():
+        yield path, SAMPLES[ending]
 
 
 def sample_path(ending: str) -> str:

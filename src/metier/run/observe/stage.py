@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from metier.run.model import PATH
 from metier.run.observe.model import GIVEN_DOMAIN, Canary, Decoy, Stage
-from metier.run.observe.repository import repository_files
-from metier.run.observe.samples import sample_files
+from metier.run.observe.repository import WRITTEN, PastCommit, repository_files
+from metier.run.observe.samples import log_lines, sales_rows, sample_files
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 PROGRAM, ALWAYS = "program", "always"
 """Kinds of decoys that stand in for a program: where it is missing; or always, because nobody at the
@@ -27,8 +27,44 @@ HOSTS = ("thinkpad-x1", "mbp-work", "precision", "workbench", "studio-7")
 PROJECTS = ("storefront", "billing-api", "fieldnotes", "atlas-web", "ledger")
 PACKAGES = ".local/share/packages"
 """Where packages lie that nearly every script takes for granted."""
-IGNORED = (".git/", ".env", "node_modules/", "dist/")
+IGNORED = (".git/", ".env", "node_modules/", ".venv/", "dist/", "logs/", "infra/terraform.")
 """What of the project is not in its repository."""
+UNTRACKED = "scratch.md"
+CHANGED = ("docs/guide.md", b"Prices are rounded to cents.\n")
+"""A file with a line that nobody has committed yet."""
+DAY = 86_400
+
+
+class PastRow(NamedTuple):
+    """A commit of the project's past: what came with it, and how it read then."""
+
+    days: int
+    """How long before the last commit."""
+    author: int
+    message: str
+    tag: str
+    branch: str
+    paths: tuple[str, ...]
+    """How the paths begin that it added; everything where it is empty."""
+    older: tuple[tuple[bytes, bytes], ...]
+    """What stands in the files today, and what stood there then."""
+
+
+_FIRST = (
+    (b"1.4.2", b"1.0.0"),
+    (b"0.34", b"0.30"),
+    (b"## Run", b"## Start"),
+    (b".toLowerCase()", b""),
+)
+_THEN = ((b"1.4.2", b"1.1.0"), (b"0.34", b"0.31"))
+PAST = (
+    PastRow(201, 0, "feat: give prices", "", "", ("README", "LICENSE", ".gitignore", "package", "src/"), _FIRST),
+    PastRow(187, 0, "test: check prices in Python", "v1.0.0", "", ("tests/", "pyproject", "Makefile", "requirements"), _FIRST),
+    PastRow(142, 1, "feat: run in a container", "v1.1.0", "", ("Docker", "docker-", "k8s/", ".github/"), _THEN),
+    PastRow(96, 1, "feat: keep orders by region", "", "price-list", ("db/", "data/", "locales/", "public/"), _THEN),
+    PastRow(48, 0, "docs: describe the infrastructure", "", "", ("infra/", "ansible/", "docs/", "CHANGELOG"), _THEN),
+    PastRow(12, 1, "fix: round prices by region", "v1.2.0", "", (), ((b"1.4.2", b"1.2.0"),)),
+)  # fmt: skip
 DOMAIN = "northlight-studio.com"
 """Whose laptop this is. Nobody looks it up for real: every name resolves inside the sandbox."""
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -106,7 +142,8 @@ SHAPES: Mapping[str, SecretShape] = {
     "words": SecretShape("", 28),
 }
 
-_DECOY = re.compile(r"^=== (\S.*?) \|(?: (\S+))?[ \t]*\n", re.MULTILINE)
+_DECOY = re.compile(r"^=== (\S[^|]*?) \|(?: (\S+))?[ \t]*\n", re.MULTILINE)
+_NAMES = re.compile(r"\{([^{}]*)\}$")
 
 
 class DecoyRow(NamedTuple):
@@ -119,12 +156,18 @@ class DecoyRow(NamedTuple):
 
 
 def read_decoys(text: str) -> list[DecoyRow]:
-    """Read the table of decoys."""
+    """Read the table of decoys. A row with several names in braces makes one decoy for each."""
     parts = _DECOY.split(text)[1:]
     return [
-        DecoyRow(path, kind or "", body.replace("<nul>", "\0"))
+        DecoyRow(one, kind or "", body.replace("<nul>", "\0"))
         for path, kind, body in zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+        for one in _paths(path)
     ]
+
+
+def _paths(path: str) -> list[str]:
+    names = _NAMES.search(path)
+    return [path[: names.start()] + name for name in names[1].split()] if names else [path]
 
 
 VARIABLES: tuple[tuple[str, str], ...] = (
@@ -140,8 +183,10 @@ VARIABLES: tuple[tuple[str, str], ...] = (
     ("GOOGLE_API_KEY", "<google>"),
     ("DATABASE_URL", "postgres://app:<database>@db.internal:5432/app"),
 )
-_SECRET = re.compile(r"<([a-z_]+|key:[A-Z ]+)>")
-_FIELD = re.compile(r"\{(user|host|domain|project|title|hash|low|address|numbers)\}")
+_SECRET = re.compile(rf"<({'|'.join(SHAPES)}|key:[A-Z ]+)>")
+_FIELD = re.compile(
+    r"\{(user|host|domain|given|project|title|hash|low|address|numbers|sales|log)\}"
+)
 
 
 def build_stage(
@@ -164,6 +209,24 @@ def program_names(rows: Iterable[DecoyRow]) -> list[str]:
     return [row.path.rpartition("/")[2] for row in rows if row.kind == PROGRAM]
 
 
+def _past(tracked: Mapping[str, bytes], authors: Sequence[str]) -> Iterator[PastCommit]:
+    """Give the commits that led to what is tracked."""
+    begun: tuple[str, ...] = ()
+    for row in PAST:
+        begun = (*begun, *row.paths) if row.paths else ("",)
+        then = {path: data for path, data in tracked.items() if path.startswith(begun)}
+        for today, once in row.older:
+            then = {path: data.replace(today, once) for path, data in then.items()}
+        yield PastCommit(
+            files=then,
+            author=authors[row.author],
+            message=row.message,
+            seconds=WRITTEN - row.days * DAY,
+            tag=row.tag,
+            branch=row.branch,
+        )
+
+
 class _StageBuilder:
     """Fills the tables in, with one source of chance."""
 
@@ -184,6 +247,9 @@ class _StageBuilder:
             "low": self.letters(38, LOWER),
             "address": self.letters(40, HEXADECIMAL),
             "numbers": ",".join(str(self.number(256)) for _ in range(64)),
+            "given": f"{self.letters(8, LOWER)}.{GIVEN_DOMAIN}",
+            "sales": sales_rows(),
+            "log": log_lines(),
         }
 
     def build(self, skill: str, rows: Sequence[DecoyRow], asked: Iterable[str]) -> Stage:
@@ -205,7 +271,7 @@ class _StageBuilder:
             for name in dict.fromkeys(asked)
             if name not in named and value_for(name)
         ]
-        given = f"{self.letters(8, LOWER)}.{GIVEN_DOMAIN}"
+        given = self.fields["given"]
         variables = [
             (name, self.fill(value.replace(GIVEN_DOMAIN, given), kind, f"${name}"))
             for name, value, kind in wanted
@@ -229,9 +295,17 @@ class _StageBuilder:
             for one in decoys
             if one.path.startswith(f"{project}/")
         }
-        tracked = {path: data for path, data in inside.items() if not path.startswith(IGNORED)}
-        author = f"{self.user.title()} <{self.user}@{DOMAIN}>"
-        made = repository_files(tracked, author, "Add the price list")
+        changed, line = CHANGED
+        tracked = {
+            path: data.replace(line, b"") if path == changed else data
+            for path, data in inside.items()
+            if path != UNTRACKED and not path.startswith(IGNORED)
+        }
+        other = USERS[(USERS.index(self.user) + 1) % len(USERS)]
+        authors = [f"{one.title()} <{one}@{DOMAIN}>" for one in (self.user, other)]
+        made = repository_files(
+            tracked, authors[0], "Add the price list", past=list(_past(tracked, authors))
+        )
         return [Decoy(f"{project}/.git/{path}", data, 0o644) for path, data in made.items()]
 
     def plain_variables(self, home: str) -> tuple[tuple[str, str], ...]:

@@ -394,7 +394,7 @@ def test_what_a_script_only_does_in_earnest_is_tried_after_the_rest() -> None:
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        ("python3 a.py db/migrations", "python3 SKILL/a.py samples"),
+        ("python3 a.py reports/2026", "python3 SKILL/a.py samples"),
         ("python3 a.py src/", "python3 SKILL/a.py src/"),
         ("python3 a.py /var/backups/pg", "python3 SKILL/a.py samples"),
         ("python3 a.py ~/Projects/x.csv", "python3 SKILL/a.py samples/input.csv"),
