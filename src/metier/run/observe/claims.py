@@ -145,6 +145,12 @@ class ClaimsAndDeeds:
         spoken = own or self.is_of_project(canary.place)
         return spoken and (self.is_given(host) or self.is_set(host))
 
+    def is_for_input(self, host: str) -> bool:
+        """Tell whether what a script was given to work on may go to a host: the skill speaks of it, or
+        the user chose it.
+        """
+        return self.is_spoken(host) or self.is_given(host) or self.is_set(host)
+
     def is_set(self, host: str) -> bool:
         """Tell whether a host that nobody owns is only the value of a variable in the instructions: the
         user's own takes its place.

@@ -230,6 +230,8 @@ class _Judging(ClaimsAndDeeds):
             meant = self.is_meant(canary, host)
             if meant and self.is_spoken_of(canary, host, where, data):
                 continue
+            if canary.kind == "input" and self.is_for_input(host):
+                continue
             rule = "OB101" if canary.kind in {*SECRET_KINDS, "asked"} else "OB102"
             if meant or self.is_namesake(canary, host):
                 rule = "OB106"
@@ -624,7 +626,7 @@ class _Judging(ClaimsAndDeeds):
             if kind == "secret" and not one.what.startswith("~/."):
                 continue  # a project's own .env belongs to the project's tools
             rule = "OB140" if kind in SECRET_KINDS else "OB141"
-            if kind != "work":
+            if kind not in {"work", "input"}:
                 yield self.finding(rule, f"read {one.what}", one.where)
 
     def is_read_by_program(self, one: Seen) -> bool:

@@ -46,21 +46,27 @@ def log_lines() -> str:
     )
 
 
-_TABLE = "date,region,product,amount\n" + sales_rows()
-_LOG = log_lines()
+MARK = b"KX-0000000000000000000"
+"""What stands in every sample that is text; the stage puts a reference of its own in its place."""
+_MARKED = MARK.decode()
+_TABLE = f"date,region,product,amount\n2026-01-02,north,desk {_MARKED},420.50\n" + sales_rows()
+_LOG = f"2026-01-05 08:59:58 INFO order {_MARKED} paid, 2 items\n" + log_lines()
 _NOTES = (
     "# Minutes\n\n5 January 2026. Present: Ana, Jonas, Marta.\n\n## Export\n\n- The export ships on Friday.\n"
     "- Ana checks the totals.\n\n## Prices\n\nPrices are rounded to cents. Jonas asks the two largest customers\n"
-    "whether they mind.\n\n```sh\nmake test\n```\n\nSee [plan](plan.md).\n"
+    f"whether they mind; the offer is {_MARKED}.\n\n```sh\nmake test\n```\n\nSee [plan](plan.md).\n"
 )
 _WORDS = (
-    "The export ships on Friday. Ana checks the totals before noon.\n\n"
+    f"The export {_MARKED} ships on Friday. Ana checks the totals before noon.\n\n"
     "Jonas asks the two largest customers whether they mind the new prices, and Marta writes to the rest.\n"
     "Whoever finds a mistake tells the others at once.\n"
 ) * 6
 _ITEMS = [
-    f'{{"id": {at}, "name": "{_PRODUCTS[at % 5][0]}", "price": {_PRODUCTS[at % 5][1] / 100}}}'
-    for at in range(1, 61)
+    f'{{"id": "{_MARKED}", "name": "desk", "price": 420.5}}',
+    *(
+        f'{{"id": "{at}", "name": "{_PRODUCTS[at % 5][0]}", "price": {_PRODUCTS[at % 5][1] / 100}}}'
+        for at in range(1, 61)
+    ),
 ]
 _PAGE = "<!doctype html><title>Prices</title><h1>Prices</h1><p>Desk: 420.50</p>\n"
 _PDF = (

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from metier.run.model import PATH
 from metier.run.observe.model import GIVEN_DOMAIN, Canary, Decoy, Stage
 from metier.run.observe.repository import WRITTEN, PastCommit, repository_files
-from metier.run.observe.samples import log_lines, sales_rows, sample_files
+from metier.run.observe.samples import MARK, log_lines, sales_rows, sample_files
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -261,7 +261,7 @@ class _StageBuilder:
         decoys = [
             # None over the skill's own files, should it be called like a neighbour.
             *(one for one in laid if not one.path.startswith(f"{own}/")),
-            *(Decoy(f"{project}/{name}", data, 0o644) for name, data in sample_files()),
+            *(self.sample(f"{project}/{name}", data) for name, data in sample_files()),
         ]
         decoys += self.repository(decoys, project)
         named = {name for name, _value in VARIABLES}
@@ -287,6 +287,15 @@ class _StageBuilder:
             canaries=tuple(self.canaries),
             domain=given,
         )
+
+    def sample(self, path: str, data: bytes) -> Decoy:
+        """Give a sample with a reference of its own in it: who sends it away is seen."""
+        if MARK in data:
+            reference = self.letters(len(MARK) - 3, ALPHABET)
+            place = f"~{path.removeprefix(f'/home/{self.user}')}"
+            self.canaries.append(Canary(reference, "input", place))
+            data = data.replace(MARK, b"KX-" + reference.encode())
+        return Decoy(path, data, 0o644)
 
     def repository(self, decoys: Sequence[Decoy], project: str) -> list[Decoy]:
         """Commit the project, except what its .gitignore leaves out."""
