@@ -438,7 +438,8 @@ class FunctionCaller:
         that is wanted, or, for functions that only stand in a table, by the parameter's name.
         """
         flows = self.outline.flows
-        for source in (*flows.get((name, at), ()), *flows.get((name, one.name), ())):
+        sources = flows.get((name, at), set()) | flows.get((name, one.name), set())
+        for source in sorted(sources):
             if source in self.results:
                 return self.results[source]
         made = next((each for each in self.results if each.lower() in {kind, one.name}), "")
