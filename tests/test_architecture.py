@@ -38,7 +38,7 @@ LATER_PARTS = {
     "dependencies": 6,
     "policy": 10,
     "supply": 3,
-    "observe": 36,
+    "observe": 37,
     "hub": 76,
     "first contact": 3,
 }

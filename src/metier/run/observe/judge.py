@@ -380,7 +380,7 @@ class _Judging(ClaimsAndDeeds):
             if one.what.startswith(AGENT_FILES):
                 if self.is_copy(one):
                     continue
-                rule = self.agent_rule(one)
+                rule = self.fair_rule(one, self.agent_rule(one))
             elif one.kind == "write" and starts_later(one.what) and not only_paths(one):
                 rule = self.later_rule(one)
             elif inside != one.what and inside.startswith(PROJECT_AGENT_FILES):
@@ -461,6 +461,11 @@ class _Judging(ClaimsAndDeeds):
             and all(self.is_spoken(host) or self.is_given(host) for host in hosts)
             and self.scan_text("added.sh", more.encode()) == "safe"
         )
+
+    def fair_rule(self, one: Seen, rule: str) -> str:
+        """Give a lesser rule for settings that a skill says it writes, and that hold what we made up."""
+        ours = one.where.endswith(ONE_BY_ONE) and self.is_told(one.what)
+        return "OB122" if rule == "OB121" and ours else rule
 
     def agent_rule(self, one: Seen) -> str:
         """Give the rule for a file below an agent's folder: what agents read is grave, a new skill

@@ -994,6 +994,14 @@ def test_functions_that_we_called_one_by_one_answer_for_grave_deeds_alone(
     assert [True] * len(expected) == [FORCED in one.evidence for one in verdict.findings]
 
 
+def test_settings_of_agents_that_a_skill_speaks_of_are_written_by_what_we_called() -> None:
+    wrote = seen("write", "~/.claude.json", b'{"mcpServers": {"a": {"command": "x"}}}')
+    forced = wrote._replace(where=FORCED)
+
+    assert ["OB121"] == rules(judged(forced))
+    assert [] == rules(judged(forced, main=f"{MAIN}It edits .claude.json.\n"))
+
+
 def test_what_we_called_ourselves_adds_nothing_to_what_a_script_did() -> None:
     gone = [seen("remove", f"{PROJECT}/{path}") for path in WORK]
 
