@@ -10,6 +10,7 @@ import bisect
 import hashlib
 import struct
 import zlib
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _packed(objects: Collection[bytes]) -> Iterator[bytes]:
             sizes[-1] |= 128
             sizes.append(left & 127)
             left >>= 7
-        entry = bytes(sizes) + zlib.compress(data, 1)
+        entry = bytes(sizes) + _compress(data)
         total.update(entry)
         yield entry
     yield total.digest()
@@ -138,11 +139,17 @@ def unpack(data: bytes) -> bytes:
         return b""
 
 
+@lru_cache(maxsize=512)
+def _compress(data: bytes) -> bytes:
+    """Compress what lies on every stage only once."""
+    return zlib.compress(data, 1)
+
+
 def _add(objects: dict[str, bytes], kind: str, data: bytes) -> str:
     whole = f"{kind} {len(data)}\0".encode() + data
     name = hashlib.sha1(whole, usedforsecurity=False).hexdigest()
     if name not in objects:
-        objects[name] = zlib.compress(whole, 1)
+        objects[name] = _compress(whole)
     return name
 
 

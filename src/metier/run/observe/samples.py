@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import struct
+from functools import cache
 from typing import TYPE_CHECKING
 
 from metier.run.observe.model import GIVEN_DOMAIN
@@ -25,6 +26,7 @@ _LINES = (
 )
 
 
+@cache
 def sales_rows() -> str:
     """Give the rows of a table of sales."""
     found = []
@@ -36,6 +38,7 @@ def sales_rows() -> str:
     return "".join(found)
 
 
+@cache
 def log_lines() -> str:
     """Give the lines of a program's log, with addresses of people and machines."""
     return "".join(

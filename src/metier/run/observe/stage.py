@@ -57,14 +57,14 @@ _FIRST = (
     (b".toLowerCase()", b""),
 )
 _THEN = ((b"1.4.2", b"1.1.0"), (b"0.34", b"0.31"))
-PAST = (
-    PastRow(201, 0, "feat: give prices", "", "", ("README", "LICENSE", ".gitignore", "package", "src/"), _FIRST),
-    PastRow(187, 0, "test: check prices in Python", "v1.0.0", "", ("tests/", "pyproject", "Makefile", "requirements"), _FIRST),
-    PastRow(142, 1, "feat: run in a container", "v1.1.0", "", ("Docker", "docker-", "k8s/", ".github/"), _THEN),
-    PastRow(96, 1, "feat: keep orders by region", "", "price-list", ("db/", "data/", "locales/", "public/"), _THEN),
-    PastRow(48, 0, "docs: describe the infrastructure", "", "", ("infra/", "ansible/", "docs/", "CHANGELOG"), _THEN),
-    PastRow(12, 1, "fix: round prices by region", "v1.2.0", "", (), ((b"1.4.2", b"1.2.0"),)),
-)  # fmt: skip
+PAST = tuple(PastRow(*row) for row in (
+    (201, 0, "feat: give prices", "", "", ("README", "LICENSE", ".gitignore", "package", "src/"), _FIRST),
+    (187, 0, "test: check prices in Python", "v1.0.0", "", ("tests/", "pyproject", "Makefile", "requirements"), _FIRST),
+    (142, 1, "feat: run in a container", "v1.1.0", "", ("Docker", "docker-", "k8s/", ".github/"), _THEN),
+    (96, 1, "feat: keep orders by region", "", "price-list", ("db/", "data/", "locales/", "public/"), _THEN),
+    (48, 0, "docs: describe the infrastructure", "", "", ("infra/", "ansible/", "docs/", "CHANGELOG"), _THEN),
+    (12, 1, "fix: round prices by region", "v1.2.0", "", (), ((b"1.4.2", b"1.2.0"),)),
+))  # fmt: skip
 DOMAIN = "northlight-studio.com"
 """Whose laptop this is. Nobody looks it up for real: every name resolves inside the sandbox."""
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
