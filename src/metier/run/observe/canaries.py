@@ -41,6 +41,7 @@ size is looked at."""
 MAX_SINGLE_VIEWS = 4
 """How many decoded words are looked at one by one; all of them are looked at joined."""
 MAX_PACKED_PARTS = 16
+MAX_PACK_ENTRIES = 2_000
 MAX_UNPACKER_BYTES = 64 * 1024 * 1024
 MAX_NUMBER_CHARS = 16
 MAX_KEY_BYTES, MAX_KEYED_BYTES, MAX_KEYED_VIEWS = 32, 4096, 4
@@ -269,6 +270,27 @@ def _from_packed(data: bytes) -> Iterator[bytes]:
     start = data.find(b"PK\x03\x04")
     if start >= 0:
         yield from _from_zip(data[start:])
+    start = data.find(b"PACK\0\0\0\2")
+    if start >= 0:
+        yield b"\n".join(_from_pack(data[start:]))
+
+
+def _from_pack(data: bytes) -> Iterator[bytes]:
+    """Unpack what lies in a pack of git's, one object after the other."""
+    at, left = 0, MAX_UNPACKED_BYTES
+    for _entry in range(MAX_PACK_ENTRIES):
+        match = _PACKED.search(data, at)
+        if match is None or left <= 0:
+            return
+        reader, packed = zlib.decompressobj(), data[match.start() :][:MAX_UNPACKED_BYTES]
+        try:
+            found = reader.decompress(packed, left)
+        except zlib.error:  # two letters that only look like a beginning
+            at = match.start() + 1
+            continue
+        yield found
+        left -= len(found)
+        at = match.start() + len(packed) - len(reader.unused_data)
 
 
 def _from_zip(data: bytes) -> Iterator[bytes]:

@@ -17,6 +17,7 @@ import pytest
 
 from metier.run.io.decoy_table import load_decoys
 from metier.run.observe.canaries import find_canaries, find_in_pieces, is_opaque
+from metier.run.observe.repository import pack_objects, repository_files
 from metier.run.observe.signs import requests_in
 from metier.run.observe.stage import build_stage
 
@@ -157,3 +158,10 @@ def test_requests_over_one_connection_are_told_apart() -> None:
 
     assert [first, second] == requests_in(first + second)
     assert [b"no request"] == requests_in(b"no request")
+
+
+def test_a_canary_is_found_behind_a_hundred_other_objects_of_a_pack() -> None:
+    files = {f"{number:03}.txt": b"a line of no interest %d\n" % number for number in range(100)}
+    made = repository_files({**files, "z/.env": STAGE.canaries[0].value.encode()}, "A <a@b>", "x")
+
+    assert (STAGE.canaries[0].place,) == find_canaries(pack_objects(made), STAGE.canaries)
