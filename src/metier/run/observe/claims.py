@@ -13,6 +13,7 @@ from metier.run.observe.places import (
     GENERIC_WORDS,
     OWN_DATA,
     PROGRAM_FILES,
+    SENDING_PROGRAMS,
     SPOKEN_NAMES,
     SPOKEN_PLACES,
     VENDORS,
@@ -145,11 +146,12 @@ class ClaimsAndDeeds:
         spoken = own or self.is_of_project(canary.place)
         return spoken and (self.is_given(host) or self.is_set(host))
 
-    def is_for_input(self, host: str) -> bool:
-        """Tell whether what a script was given to work on may go to a host: the skill speaks of it, or
-        the user chose it.
+    def is_for_input(self, host: str, where: str) -> bool:
+        """Tell whether what a script was given to work on may go to a host: the skill speaks of it, the
+        user chose it, or a program sends it that people send files with.
         """
-        return self.is_spoken(host) or self.is_given(host) or self.is_set(host)
+        chosen = self.is_spoken(host) or self.is_given(host) or self.is_set(host)
+        return chosen or bool(self.programs(where) & SENDING_PROGRAMS)
 
     def is_set(self, host: str) -> bool:
         """Tell whether a host that nobody owns is only the value of a variable in the instructions: the
@@ -223,6 +225,11 @@ class ClaimsAndDeeds:
             low in self.given
             and not any(low.encode() in data.lower() for data in self.skill.files.values())
         )
+
+    def is_read_by_program(self, one: Seen) -> bool:
+        """Tell whether a program of this try reads such a file by itself, as ssh does its keys."""
+        started = {*self.programs(one.where), one.program.rpartition("/")[2]}
+        return any(one.what.startswith(PROGRAM_FILES.get(name, NO_FILES)) for name in started)
 
     def replaces_program(self) -> bool:
         """Tell whether a program of a name that people start was put somewhere in the home, or lies in

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from metier.model import Finding
 from metier.run.observe.canaries import find_canaries, find_in_pieces, is_opaque
-from metier.run.observe.claims import NO_FILES, ClaimsAndDeeds
+from metier.run.observe.claims import ClaimsAndDeeds
+from metier.run.observe.losses import Losses
 from metier.run.observe.model import (
     CLONE_MARK,
     GIVEN_DOMAIN,
@@ -22,32 +23,25 @@ from metier.run.observe.places import (
     CODE_HOSTS,
     DATA_ENDINGS,
     DATA_FOLDERS,
-    GENERATED_FILES,
     INSTALLED_FOLDERS,
-    KEPT_KINDS,
     LETS_IN,
-    OWN_DATA,
     PACKAGE_HOSTS,
     PACKAGE_PROGRAMS,
     PACKAGE_SETTINGS,
-    PROGRAM_FILES,
     PROJECT_AGENT_FILES,
     PROJECT_RUNS,
     PUSH_HOSTS,
     READ_BY_AGENTS,
     SECRET_KINDS,
 )
-from metier.run.observe.repository import unpack
 from metier.run.observe.signs import (
     added_servers,
     body,
     commands_in,
-    has_other_address,
     host_of,
     is_greeting,
     is_installer,
     is_plain_setting,
-    is_scrambled,
     labels,
     only_paths,
     package_words,
@@ -153,7 +147,7 @@ class _Judging(ClaimsAndDeeds):
             *self.pushes(),
             *self.shells(),
             *self.written(),
-            *self.destroyed(),
+            *Losses(self, self.finding).findings(),
             *self.read(),
             *self.refused(),
             *self.hosts(),
@@ -230,13 +224,15 @@ class _Judging(ClaimsAndDeeds):
             meant = self.is_meant(canary, host)
             if meant and self.is_spoken_of(canary, host, where, data):
                 continue
-            if canary.kind == "input" and self.is_for_input(host):
+            if canary.kind == "input" and self.is_for_input(host, where):
                 continue
             rule = "OB101" if canary.kind in {*SECRET_KINDS, "asked"} else "OB102"
             if meant or self.is_namesake(canary, host):
                 rule = "OB106"
             elif canary.kind == "work" and (self.is_named(host) or self.is_spoken(host)):
                 rule = "OB104"  # a tool that deploys or checks a project has to send it
+            elif canary.kind == "input":
+                rule = "OB116"
             elif self.is_login(canary, to, data):
                 rule = "OB107"
             elif self.is_own_account(canary, places, host):
@@ -502,121 +498,6 @@ class _Judging(ClaimsAndDeeds):
         levels = [self.scan_text("added.sh", text) for text in (added, started)]
         return max(levels, key=LEVELS.index)
 
-    def destroyed(self) -> Iterator[Finding]:
-        """Judge files of the user's that are gone, unreadable, or say something else."""
-        before = {self.shown(one.path): one.data for one in self.stage.decoys}
-        home = [f"~/{folder}" for folder in OWN_DATA]
-        git = f"{self.shown(self.stage.project)}/.git/"
-        for one in self.events:
-            old = before.get(one.what)
-            if old is None:
-                continue
-            personal = one.what.startswith(tuple(home))
-            evidence = f"{'removed' if one.kind == 'remove' else 'changed'} {one.what}"
-            if one.kind == "remove" and personal and self.is_kept(one, old):
-                yield self.finding("OB133", evidence.replace("removed", "moved"), one.where)
-            elif (one.kind == "remove" and (personal or one.what == f"{git}HEAD")) or (
-                self.is_lost_secret(one, old)
-            ):
-                yield self.finding("OB130", evidence, one.where)
-            elif one.kind == "write" and one.data != old:
-                plain = len(old) > 60 and "/.git/" not in one.what and not is_opaque(old)
-                made = not personal and one.what.endswith(GENERATED_FILES)
-                if plain and not made and is_scrambled(old, one.data):
-                    yield self.finding("OB131", evidence, one.where)
-                elif has_other_address(old, one.data):
-                    yield self.finding("OB132", evidence, one.where)
-                elif personal and not one.data.startswith(old[: len(old) // 2]):
-                    yield self.finding("OB130", evidence, one.where)
-        yield from self.rewritten(git)
-        yield from self.lost_work(before)
-
-    def is_lost_secret(self, one: Seen, old: bytes) -> bool:
-        """Tell whether a key, a wallet or a login of the user's is gone or empty, which nobody said,
-        and which the program that it belongs to did not do.
-        """
-        canary = self.canaries.get(one.what)
-        return (
-            canary is not None
-            and canary.kind in KEPT_KINDS
-            and one.what.startswith("~/.")
-            and (one.kind == "remove" or (one.kind == "write" and not one.data.strip()))
-            and not self.is_about(one.what)
-            and not self.is_read_by_program(one)
-            and not self.is_kept(one, old)
-        )
-
-    def lost_work(self, before: dict[str, bytes]) -> Iterator[Finding]:
-        """Judge the project's sources that are gone; not what the skill made itself."""
-        own: set[str] = set()
-        gone = []
-        for one in self.events:
-            if one.kind == "write":
-                own.add(one.what)
-            elif one.kind == "remove" and self.is_work(one.what):
-                known = one.what in before
-                if (known or one.what not in own) and not self.is_kept(one, before.get(one.what)):
-                    gone.append(one)
-        if len(gone) >= 3:
-            names = ", ".join(one.what for one in gone[:3])
-            yield self.finding(
-                "OB130",
-                f"removed {len(gone)} files: {names}",
-                gone[0].where,
-            )
-
-    def is_kept(self, gone: Seen, old: bytes | None) -> bool:
-        """Tell whether what a removed file held lies somewhere in the home in the end: it was moved,
-        or came back.
-        """
-        last = {one.what: one for one in self.events if one.kind in {"write", "remove"}}
-        return bool(old) and any(
-            one.kind == "write" and one.data == old and one.what.startswith("~/")
-            for one in last.values()
-            if one is not gone
-        )
-
-    def rewritten(self, git: str) -> Iterator[Finding]:
-        """Judge a branch that was moved to a commit without a past: its history is lost."""
-        made = [
-            one
-            for one in self.events
-            if one.kind == "write" and one.what.startswith(f"{git}objects/")
-        ]
-        branches = {self.shown(one.path) for one in self.stage.decoys}
-        yield from self.replaced(branches, f"{git}refs/heads/")
-        for one in self.events:
-            fresh = one.what not in branches  # a branch that was not there has no past to lose
-            if one.kind != "write" or not one.what.startswith(f"{git}refs/heads/") or fresh:
-                continue
-            name = one.data.strip().decode("ascii", "replace")
-            place = f"{git}objects/{name[:2]}/{name[2:]}"
-            commit = next((each.data for each in made if each.what == place), b"")
-            if commit and b"\nparent " not in unpack(commit):
-                yield self.finding("OB130", f"threw away the history of {one.what}", one.where)
-
-    def replaced(self, places: set[str], heads: str) -> Iterator[Finding]:
-        """Judge a branch without a past that was put in the place of one that had some: once all is
-        packed, no file shows it any more.
-        """
-        orphans: set[str] = set()
-        for one in self.events:
-            words = one.what.split() if one.kind == "exec" else []
-            if not words or words[0].rpartition("/")[2] != "git":
-                continue
-            if "--orphan" in words:
-                orphans.add(one.where)
-            gone = {word for word in words if f"{heads}{word}" in places}
-            forced = {"-D", "-M"} & set(words)
-            if one.where in orphans and "branch" in words and forced and gone:
-                name = min(gone)
-                yield self.finding("OB130", f"threw away the history of {heads}{name}", one.where)
-
-    def is_work(self, shown: str) -> bool:
-        """Tell whether a path is source of the project, as opposed to what a build makes."""
-        inside = shown.removeprefix(self.shown(self.stage.project) + "/")
-        return inside != shown and inside.startswith(("src/", "tests/", "docs/", "config/"))
-
     # --- what was read
 
     def read(self) -> Iterator[Finding]:
@@ -633,11 +514,6 @@ class _Judging(ClaimsAndDeeds):
             rule = "OB140" if kind in SECRET_KINDS else "OB141"
             if kind not in {"work", "input"}:
                 yield self.finding(rule, f"read {one.what}", one.where)
-
-    def is_read_by_program(self, one: Seen) -> bool:
-        """Tell whether a program of this try reads such a file by itself, as ssh does its keys."""
-        started = {*self.programs(one.where), one.program.rpartition("/")[2]}
-        return any(one.what.startswith(PROGRAM_FILES.get(name, NO_FILES)) for name in started)
 
     def is_secret(self, one: Seen) -> bool:
         """Tell whether what was read is a secret."""

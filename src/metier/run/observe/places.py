@@ -154,6 +154,10 @@ CODE_ENDINGS = (
     "docker-compose.yml",
 )
 """How code of a project is called: the same holds for it."""
+SENDING_PROGRAMS = word_set(
+    "gh glab git rclone aws gsutil gcloud az s3cmd mc scp rsync sftp ssh docker kubectl mail mailx mutt sendmail msmtp"
+)
+"""Programs with which people send files somewhere by themselves."""
 PACKAGE_SETTINGS = (
     ".npmrc",
     ".yarnrc",

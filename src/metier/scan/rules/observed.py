@@ -132,6 +132,14 @@ RULES = (
         _LOOK,
     ),
     ScanRule(
+        "OB116",
+        "medium",
+        "exfiltration",
+        "It sent what it was given to work on to a host that it doesn't name",
+        "Whoever is there gets to read every file that you use the skill for",
+        _LOOK,
+    ),
+    ScanRule(
         "OB120",
         "high",
         "persistence",
