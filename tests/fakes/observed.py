@@ -36,9 +36,9 @@ STAGE = Stage(
 PYTHON = "/usr/bin/python3"
 
 
-def script(what: str = "scripts/go.py", *arguments: str, days: int = 0) -> Try:
+def script(what: str = "scripts/go.py", *arguments: str, hours: int = 0) -> Try:
     """Try a script of the skill with Python."""
-    return Try("script", what, what, (PYTHON, "-S", f"{SKILL}/{what}", *arguments), days=days)
+    return Try("script", what, what, (PYTHON, "-S", f"{SKILL}/{what}", *arguments), hours=hours)
 
 
 def command(lines: str) -> Try:

@@ -71,7 +71,7 @@ function changeWorld() {
       return typeof word === 'string' && word.startsWith('-') ? !QUIET.test(word) : super.includes(word);
     }
   };
-  process.argv = Words.from([process.argv[0], script, sample, 'out-2']);
+  process.argv = Words.from([process.argv[0], script, sample, '/tmp/out-2']);
   require('util').parseArgs = parsedArgs;
   const ask = require('readline').Interface.prototype;
   ask.question = (_asked, options, done) => (done ?? options)('y');

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 NAME = "skill"
+OUTPUT = "/tmp/out-2"  # noqa: S108 - the sandbox's own
 MAX_CALLS = 60
 MAX_ITEMS = 100
 CALL_SECONDS = 0.7
@@ -499,7 +500,7 @@ def main(path: str, sample: str) -> None:
     threading.Thread(target=watch, daemon=True).start()
     sample = os.path.abspath(sample)
     sys.path.insert(0, path.rpartition("/")[0])
-    sys.argv = Words([path, sample, "out-2"])
+    sys.argv = Words([path, sample, OUTPUT])
     before = set(threading.enumerate())
     let_time_pass()
     change_world(sample)

@@ -2,7 +2,7 @@
 # It is started inside the sandbox by `bash -c`: $0 is the script, and $1 a file to hand over.
 set +eu
 script=$0 sample=$(realpath -- "$1")
-set -- "$sample" out-2
+set -- "$sample" /tmp/out-2
 
 # What the script sets at its top, line by line: one that fails stops no other.
 while IFS= read -r line; do
@@ -32,7 +32,7 @@ names=$(declare -F | cut -d' ' -f3 | grep -vx sleep)
 for last in '' yes; do
   for name in $names; do
     case $name in main | run | cli | start) [ -n "$last" ] || continue ;; *) [ -z "$last" ] || continue ;; esac
-    ("$name" "$sample" out-2 </dev/null) &
+    ("$name" "$sample" /tmp/out-2 </dev/null) &
     for _ in 1 2 3 4 5 6 7; do
       kill -0 $! 2>/dev/null || break
       command sleep 0.1

@@ -46,6 +46,26 @@ _CODE_FIELDS = (
     "plugin", "task", "module", "theme", "template", "config", "bootstrap", "body", "content",
 )  # fmt: skip
 """Fields of an answer that are run by those who run what they get."""
+_CODE = frozenset(
+    {
+        "sh",
+        "bash",
+        "py",
+        "js",
+        "mjs",
+        "cjs",
+        "rules",
+        "conf",
+        "cfg",
+        "dat",
+        "bin",
+        "lua",
+        "rb",
+        "pl",
+        "ps1",
+    }
+)
+"""Endings of what is no data of an API, wherever it lies."""
 _API = re.compile(r"(?:^|/)(?:api|v\d+|graphql|rest|rpc|oauth2?|token)(?:/|$)")
 
 
@@ -108,7 +128,8 @@ def answer_request(request: SeenRequest, body: bytes, host: str) -> StandInAnswe
     ending = last.rpartition(".")[2].lower() if "." in last else ""
     if ending in _PLAIN:
         return StandInAnswer(_PLAIN[ending], _TYPES[ending])
-    if request.method not in {"GET", "HEAD"} or ending == "json" or _wants_json(request, host):
+    asks = request.method not in {"GET", "HEAD"}
+    if asks or ending == "json" or (ending not in _CODE and _wants_json(request, host)):
         return StandInAnswer(_json_answer(request, mark), "application/json", note=True)
     if ending in {"gz", "tgz", "tar"}:
         made = _archive(

@@ -46,7 +46,7 @@ SMALL_SENT_BYTES = 16_384
 """How much is kept of the beginning and of the end of what is sent, once half of the room is used."""
 SESSION = "/tmp/.session"  # noqa: S108 - the sandbox's own
 SHELL_HEAD = f"""if [ -r {SESSION} ]; then . {SESSION}; fi
-trap '{{ declare -px; printf "cd %q 2>/dev/null\\n" "$PWD"; }} > {SESSION} 2>/dev/null' EXIT
+trap '{{ unset LD_PRELOAD FAKETIME FAKETIME_SHARED; declare -px; printf "cd %q 2>/dev/null\\n" "$PWD"; }} > {SESSION} 2>/dev/null' EXIT
 """
 """What comes before a command of the instructions: it goes on where the one before it stopped."""
 

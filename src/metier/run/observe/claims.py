@@ -126,7 +126,7 @@ class ClaimsAndDeeds:
         """
         own = canary.place.startswith(tuple(f"~/{folder}" for folder in OWN_DATA))
         mine = own or (self.is_of_project(canary.place) and self.is_about(canary.place))
-        keys = [self.canaries[one] for one in places if one.startswith("$")]
+        keys = [self.canaries[one] for one in places if one != canary.place]
         return (
             mine
             and self.is_spoken(host)

@@ -41,6 +41,7 @@ from metier.run.observe.signs import (
     host_of,
     is_greeting,
     is_installer,
+    is_made_up,
     is_plain_setting,
     labels,
     only_paths,
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from metier.model import Level
-    from metier.run.observe.model import Seen, Stage, WatchRecord
+    from metier.run.observe.model import Canary, Seen, Stage, WatchRecord
     from metier.run.observe.plan import ReadSkill
 
 MAX_TEXT_CHARS = 200
@@ -219,6 +220,8 @@ class _Judging(ClaimsAndDeeds):
     ) -> Iterator[Finding]:
         """Judge secrets that reached a host."""
         host = host_of(to)
+        if where.endswith(ONE_BY_ONE) and is_made_up(host):
+            return
         for place in dict.fromkeys(places):
             canary = self.canaries[place]
             meant = self.is_meant(canary, host)
@@ -226,21 +229,26 @@ class _Judging(ClaimsAndDeeds):
                 continue
             if canary.kind == "input" and self.is_for_input(host, where):
                 continue
-            rule = "OB101" if canary.kind in {*SECRET_KINDS, "asked"} else "OB102"
-            if meant or self.is_namesake(canary, host):
-                rule = "OB106"
-            elif canary.kind == "work" and (self.is_named(host) or self.is_spoken(host)):
-                rule = "OB104"  # a tool that deploys or checks a project has to send it
-            elif canary.kind == "input":
-                rule = "OB116"
-            elif self.is_login(canary, to, data):
-                rule = "OB107"
-            elif self.is_own_account(canary, places, host):
-                rule = "OB108"
-            elif self.is_handed_over(canary, host):
-                rule = "OB109"
+            rule = "OB106" if meant else self.leak_rule(canary, places, to, data)
             deed = f"sent {place} (canary) to {to}, {size:,} bytes"
             yield self.finding(rule, deed, where, f"{place} {host}")
+
+    def leak_rule(self, canary: Canary, places: Collection[str], to: str, data: bytes) -> str:
+        """Give the rule for a secret that reached a host which is not its own vendor's."""
+        host = host_of(to)
+        if self.is_namesake(canary, host):
+            return "OB106"
+        if canary.kind == "work" and (self.is_named(host) or self.is_spoken(host)):
+            return "OB104"  # a tool that deploys or checks a project has to send it
+        if canary.kind == "input":
+            return "OB116"
+        if self.is_login(canary, to, data):
+            return "OB107"
+        if self.is_own_account(canary, places, host):
+            return "OB108"
+        if self.is_handed_over(canary, host):
+            return "OB109"
+        return "OB101" if canary.kind in {*SECRET_KINDS, "asked"} else "OB102"
 
     def opaque(self) -> Iterator[Finding]:
         """Judge unreadable bytes that left after secrets were read in the same try."""

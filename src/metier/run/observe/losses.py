@@ -50,6 +50,8 @@ class Losses:
                     yield self.tell("OB132", evidence, one.where)
                 elif personal and not one.data.startswith(old[: len(old) // 2]):
                     yield self.tell("OB130", evidence, one.where)
+            if one.kind == "write" and not one.size and old.strip() and self.is_work(one.what):
+                yield self.tell("OB130", f"emptied {one.what}", one.where)
         yield from self.rewritten(git)
         yield from self.lost_work(before)
 
@@ -126,11 +128,12 @@ class Losses:
             words = one.what.split() if one.kind == "exec" else []
             if not words or words[0].rpartition("/")[2] != "git":
                 continue
-            if "--orphan" in words:
+            if "--orphan" in words or ("commit-tree" in words and "-p" not in words):
                 orphans.add(one.where)
-            gone = {word for word in words if f"{heads}{word}" in places}
-            forced = {"-D", "-M"} & set(words)
-            if one.where in orphans and "branch" in words and forced and gone:
+            names = {word.removeprefix("refs/heads/") for word in words}
+            gone = {name for name in names if f"{heads}{name}" in places}
+            branch = "branch" in words and {"-D", "-M"} & set(words)
+            if one.where in orphans and gone and (branch or "update-ref" in words):
                 name = min(gone)
                 yield self.tell("OB130", f"threw away the history of {heads}{name}", one.where)
 

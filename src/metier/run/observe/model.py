@@ -93,8 +93,8 @@ class Try(NamedTuple):
     lines: str = ""
     """For a command: the shell text. It goes on in the folder and with the variables that the
     command before it left."""
-    days: int = 0
-    """How many days later the clock stands."""
+    hours: int = 0
+    """How many hours later the clock stands."""
     speed: int = 1
     """How many times as fast as usual its clock runs: who waits for an hour wakes up."""
     after: Texts = ()

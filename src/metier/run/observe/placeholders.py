@@ -22,7 +22,8 @@ _PLACEHOLDER = re.compile(
     r"|(?<![\w./-])((?:path/to/|/path/to/)[\w./-]+)|(?<![\w$.{/-])([A-Z][A-Z_]{2,20})(?![\w=(./-])"
 )
 _INPUT_FILE = re.compile(
-    r"(?<![\w/.~$}:-])(?<!> )(?<!>> )(?<!-o )(?<!out )(?<!output )(?<!out=)((?:[\w-]+/){0,4}[\w-]+\.([a-z]{2,5}))(?![\w/.])"
+    r"(?<![\w/.~$}:({;-])(?<!> )(?<!>> )(?<!-o )(?<!out )(?<!output )(?<!out=)"
+    r"((?:[\w-]+/){0,4}(?!(?:process|console|import|meta|os|sys|np|math|logger)\.)[\w-]+\.([a-z]{2,5}))(?![\w/.(])"
 )
 """A file that a command reads, as its place in the command shows: not what it writes."""
 _ELSEWHERE = re.compile(
@@ -114,6 +115,8 @@ class CommandFiller:
         name = next(filter(None, match.groups()))
         if match[6] and (name in _NOT_PLACEHOLDERS or not quote):
             return match[0]
+        if "skill" in words_of(name):
+            return f"{self.stage.home}/.claude/skills/release-notes"
         found = value_of(name, self.stage.domain)
         if found:
             return found

@@ -10,6 +10,7 @@ SECRET_KINDS = word_set("ssh-key cloud token browser wallet history secret env a
 
 STARTS_LATER = (
     "~/.bashrc",
+    "~/.bashrc.d/",
     "~/.bash_profile",
     "~/.bash_login",
     "~/.profile",
@@ -21,14 +22,16 @@ STARTS_LATER = (
     "~/.config/systemd/",
     "~/.local/share/systemd/",
     "~/.ssh/authorized_keys",
+    "~/.ssh/authorized_keys2",
     "~/.ssh/rc",
     "~/.ssh/config",
+    "~/.ssh/config.d/",
     "~/.gitconfig",
     "~/.config/git/",
     "~/.crontab",
     "~/.at",
-    "/var/spool/cron",
-    "/etc/cron",
+    "/var/spool/cron*",
+    "/etc/cron*",
     "~/.pam_environment",
     "~/.xinitrc",
     "~/.xprofile",
@@ -47,18 +50,26 @@ STARTS_LATER = (
     "~/.config/nvim/",
     "~/.vim/",
     "~/.emacs",
+    "~/.emacs.el",
+    "~/.emacs.d/",
     "~/.tmux.conf",
     "~/.ipython/",
     "~/.curlrc",
     "~/.wgetrc",
     "~/.yarnrc",
+    "~/.yarnrc.yml",
     "~/.cargo/config",
-    "~/.gradle/init",
+    "~/.cargo/config.toml",
+    "~/.gradle/init.gradle",
+    "~/.gradle/init.gradle.kts",
+    "~/.gradle/init.d/",
     "~/.config/go/env",
     "~/.m2/settings.xml",
     "~/Library/LaunchAgents/",
 )
-"""Files below the home that run by themselves, or change what other programs run."""
+"""Files below the home that run by themselves, or change what other programs run: the file of that name,
+all in a folder, or with a star all that begins so. A copy beside one starts nothing.
+"""
 STARTS_WITH_PYTHON = (".pth", "sitecustomize.py", "usercustomize.py")
 """Files in a folder of packages that every Python runs when it starts."""
 OWN_PROGRAMS_FOLDER = "~/.local/bin/"
@@ -256,6 +267,7 @@ PROGRAM_FILES = {
     "gopass": ("~/.password-store/",),
     "secret-tool": ("~/.local/share/keyrings/",),
     "security": ("~/.local/share/keyrings/",),
+    **dict.fromkeys(("tmux", "screen"), ("~/.bash_history",)),
     "psql": ("~/.pgpass",),
     "pg_dump": ("~/.pgpass",),
     "pg_restore": ("~/.pgpass",),

@@ -6,9 +6,11 @@ What is not tried is listed with the reason: silence is not safety.
 
 from __future__ import annotations
 
+import calendar
 import re
 import shlex
 import textwrap
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from metier.run.interpreters import interpreter_of, options_of
@@ -40,8 +42,15 @@ PROGRAMS = {
 """Languages of a fence that is run as a program of its own."""
 SETUP_NAMES = ("setup.sh", "install.sh", "scripts/setup.sh", "scripts/install.sh", "bootstrap.sh")
 MAX_FILES = 400
-DAYS_LATER = (45, 130, 215, 400)
-"""How far the clock is moved for a script that asks what time it is."""
+DAY_HOURS = 24
+HOURS_LATER = (44 * DAY_HOURS, 130 * DAY_HOURS + 6, 216 * DAY_HOURS + 12, 399 * DAY_HOURS + 18)
+"""How far the clock is moved for a script that asks what time it is: to another season each time, another
+quarter of the day, and once to a weekend.
+"""
+MAX_DATES, PAST_DATE_HOURS, FURTHEST_HOURS = 2, 33 * DAY_HOURS, 9 * 365 * DAY_HOURS
+"""Of the dates that a script names, so many are tried, each a month after it has passed: some languages
+count months from 0.
+"""
 SPEEDS = (100, 1_000)
 """How many times as fast the clock runs for a script that sets a timer. The slower one leaves programs
 enough time to wait for an answer."""
@@ -59,6 +68,19 @@ _AGAINST = re.compile(
     r"\b(?:never|do not|don't|avoid|must not|refuse|instead of|bad|wrong|unsafe|dangerous|malicious|anti-?pattern)\b",
     re.IGNORECASE,
 )
+_WARNS = re.compile(
+    r"\b(?:never|do not|don't|must not|should not|avoid|refuse to|not to|cannot)\s+(?:ever\s+|be\s+|to\s+)?"
+    r"(?:run|execute|use|do|copy|paste|type|install|call|follow|start|try|write|accept|obey|ran|used|"
+    r"executed|running|using|doing|this|these|it|any|such|commands?)\b"
+    r"|\b(?:instead of|bad|wrong|unsafe|dangerous|malicious|harmful|anti-?pattern)\b",
+    re.IGNORECASE,
+)
+"""What above a block says that nobody is to run it; "it never deletes" does not."""
+_TOLD = re.compile(
+    r"(?<!not )(?<!never )(?<!n't )\b(?:run|execute|append|use|paste|type)\s+(?:this|these|it|them|the)\b",
+    re.IGNORECASE,
+)
+"""An order that a warning in the same line does not take back: "Run this as it is; it must not be changed"."""
 _LOOKS_RUN = re.compile(
     r"(?:\./|bash |sh |python3? |node |npx |npm |pip3? |uv |uvx |curl |wget |git "
     r"|make\b|docker |scripts/|~/|cat |tar |echo |export |source )"
@@ -69,6 +91,9 @@ _STEP_RUNS = re.compile(
     r"(?:/tmp/|chmod|mkdir|rm|cp|mv|sudo|perl|ruby|bun|deno|pnpm|yarn|cargo|go|gh|aws|ssh|scp|rsync"
     r"|openssl|crontab|systemctl|nohup|env|printf|find|sed|nc|sqlite3|gcloud|kubectl)\S* \S"
 )
+_INTRODUCES = re.compile(r"(?::|\b(?:with|via|by|using|through|with this))[\s*_]*$")
+_LINE_OF_SHELL = re.compile(r"^[a-z.~/][\w./~-]* .*(?: && | \|\| | \| |>> ?| > |; )")
+"""Several commands in one line, or one that writes a file: whoever puts a colon before it means it."""
 _PROMPT = re.compile(r"^[$%] (?=\S)")
 _OPTION = re.compile(
     r"add_argument\(\s*(?:['\"]-\w['\"],\s*)?['\"](--[a-z][\w-]*|-[a-zA-Z](?=['\"]\s*[,)](?!\s*['\"]--)))['\"]"
@@ -78,6 +103,9 @@ _FLAG = re.compile(
     r"action\s*=|type\s*=\s*(?:int|float)|choices\s*=|default\s*=\s*['\"][\w -]{0,40}['\"]"
 )
 """Options that need no value: they are switches, numbers, or have a value of their own."""
+_NUMBER = re.compile(r"^(?![^)]*(?:default|required)\s*=)[^)]*type\s*=\s*(?:int|float)")
+_GROUP = re.compile(r"\b(\w{1,40})[ \t]{0,4}=[ \t]{0,4}\w{1,40}\.add_mutually_exclusive_group\(")
+_GROUPED = re.compile(r"\b(\w{1,40})\.add_argument\(\s{0,80}['\"]--([a-z][\w-]{1,60})['\"]")
 _POSITIONAL = re.compile(r"add_argument\(\s*['\"]([a-z_][\w-]*)['\"]")
 _SHELL_ARGUMENT = re.compile(r"\$\{?([1-9])\b")
 _PROGRAM_ARGUMENT = re.compile(
@@ -89,6 +117,9 @@ _STANDARD_INPUT = re.compile(
 _TIME = re.compile(
     r"datetime|time\.time|time\.local|date \+|new Date|Date\.now|\$\(date|weekday|getDay|EPOCH"
 )
+_DATE = re.compile(r"\b(20[2-9]\d)[-/., ]{1,3}0?(1[0-2]|[1-9])[-/., ]{1,3}0?([12]\d|3[01]|[1-9])\b")
+_MOMENT = re.compile(r"\b(1[7-9]\d{8}|2[0-3]\d{8})(?:000)?\b")
+"""A time in seconds, or in thousandths of them."""
 _TIMER = re.compile(
     r"setTimeout|setInterval|timers/promises|asyncio\.sleep|call_later|call_at|\bsched\b|Timer\("
     r"|\.wait\([^)]|detached\s*:|Atomics\.wait"
@@ -195,13 +226,15 @@ def plan_tries(
     only: str = "",
     has: Iterable[str] = (),
     callers: Mapping[str, str] = NO_CALLERS,
+    now: float = 0,
 ) -> ObservePlan:
     """Plan an observation. With `only`, just that script is tried; `has` are the programs of this
-    machine that read scripts, and `callers` are the programs that call what a script defines.
+    machine that read scripts, `callers` are the programs that call what a script defines, and `now`
+    is the time.
     """
-    planner = _Planner(skill, stage, frozenset(has), callers)
+    planner = _Planner(skill, stage, frozenset(has), callers, now)
     found = list(planner.script(only) if only else planner.everything())
-    unique = list({(one.command, one.lines, one.days, one.speed): one for one in found}.values())
+    unique = list({(one.command, one.lines, one.hours, one.speed): one for one in found}.values())
     usual = [one for one in unique if not one.what.endswith(ONE_BY_ONE)]
     calls = [one for one in unique if one.what.endswith(ONE_BY_ONE)][:MAX_CALLED]
     most = limits.tries - len(calls)
@@ -232,9 +265,15 @@ class _Planner:
     """Reads one skill for what to try."""
 
     def __init__(
-        self, skill: ReadSkill, stage: Stage, has: frozenset[str], callers: Mapping[str, str]
+        self,
+        skill: ReadSkill,
+        stage: Stage,
+        has: frozenset[str],
+        callers: Mapping[str, str],
+        now: float,
     ) -> None:
         self.skill, self.stage, self.has, self.callers = skill, stage, has, callers
+        self.now = now
         self.left_out: list[NotTried] = []
         self.scripts = [path for path in list(skill.files)[:MAX_FILES] if self.reader(path)]
         self.filler = CommandFiller(skill.main, skill.files, stage)
@@ -303,11 +342,28 @@ class _Planner:
                 yield self.shell("command", self.filler.fill(text[piece.start : piece.end]), place)
 
     def sped_up(self, commands: Iterable[Try]) -> Iterator[Try]:
-        """Give the commands once more that start a script which sets a timer, with a faster clock."""
-        slow = [path for path in self.scripts if _TIMER.search(self.text_of(path))]
+        """Give the commands once more that start a script which sets a timer, with a faster clock, or
+        which asks what day it is, on later days.
+        """
         for one in commands:
-            if any(f"{self.stage.skill}/{path}" in one.lines for path in slow):
+            started = [path for path in self.scripts if f"{self.stage.skill}/{path}" in one.lines]
+            texts = [self.text_of(path) for path in started]
+            if any(map(_TIMER.search, texts)):
                 yield from (_faster(one, speed) for speed in SPEEDS)
+            yield from (_later(one, hours) for hours in self.hours_later("\n".join(texts)))
+
+    def hours_later(self, text: str) -> Iterator[int]:
+        """Give how far the clock is moved for a script: not at all for one that asks for no time."""
+        if not _TIME.search(text):
+            return
+        moments = [float(one) for one in _MOMENT.findall(text)]
+        for year, month, day in _DATE.findall(text):
+            with suppress(ValueError):
+                moments.append(calendar.timegm((int(year), int(month), int(day), 0, 0, 0)))
+        ahead = {round((one - self.now) / 3600) + PAST_DATE_HOURS for one in moments}
+        named = sorted(hours for hours in ahead if PAST_DATE_HOURS < hours < FURTHEST_HOURS)
+        yield from (named[:MAX_DATES] if self.now else ())
+        yield from HOURS_LATER
 
     def text_of(self, path: str) -> str:
         """Give the text of one of the skill's files."""
@@ -358,6 +414,8 @@ class _Planner:
         step = _STEP.match(line) and (_LOOKS_RUN.match(code) or _STEP_RUNS.match(code))
         if step or self.starts_script(code):
             return True
+        if _INTRODUCES.search(before) and _LINE_OF_SHELL.search(code):
+            return True
         told = _IMPERATIVE.search(before)
         if told is None:
             return False
@@ -384,7 +442,8 @@ class _Planner:
         last = (
             above[:fence] if fence >= 0 and above[fence + 4 :].strip().isalpha() else above
         ).rstrip()
-        return bool(_AGAINST.search(last.rpartition("\n")[2]))
+        line = last.rpartition("\n")[2]
+        return bool(_WARNS.search(line)) and not _TOLD.search(line)
 
     def shell(self, kind: str, lines: str, place: str) -> Try:
         """Make a try of some shell text."""
@@ -447,14 +506,25 @@ class _Planner:
         if _TIMER.search(text):
             ways = dict.fromkeys((with_input, (*with_input, *switches_of(text)), *chosen[:1]))
             yield from (_faster(self.run(path, start, way), SPEEDS[-1]) for way in ways)
-        if _TIME.search(text):
-            asked = self.run(path, start, (*with_input, *switches_of(text)))
-            yield from (
-                asked._replace(days=days, what=f"{path} {days} days later") for days in DAYS_LATER
-            )
-        if bold := switches_of(text, bold=True):
-            yield self.run(path, start, (*with_input, *bold))
+        asked = self.run(path, start, (*with_input, *switches_of(text)))
+        for hours in self.hours_later(text):
+            yield _later(asked._replace(what=path), hours)
+        if numbers := self.numbers(text):
+            yield self.run(path, start, (*with_input, *numbers))
+        bold = switches_of(text, bold=True)
+        if bold:
+            yield self.run(path, start, (*with_input, *switches_of(text), *bold))
+            yield self.run(path, start, bold)
             yield from (self.run(path, start, (*words, *bold)) for words in chosen[:2])
+        for switch in (*switches_of(text), *bold):  # some exclude each other, or come first
+            yield self.run(path, start, (*with_input, switch))
+            yield self.run(path, start, (switch,))
+
+    @staticmethod
+    def numbers(text: str) -> Texts:
+        """Give the options that want a number and have none by themselves, each with one."""
+        names = [option for option, rest in _OPTION.findall(text) if _NUMBER.search(rest)]
+        return tuple(word for name in names[:MAX_ARGUMENTS] for word in (name, "3"))
 
     def chosen(self, text: str, given: Texts) -> Iterator[Texts]:
         """Give arguments for each word that a script does something else for: the choices of an
@@ -492,7 +562,8 @@ class _Planner:
         program = "bash" if start[0] == "sh" else start[0]
         command = (program, "-e" if program == "node" else "-c", caller, start[-1])
         sample = sample_path(self.filler.usual_ending(text))
-        return Try("script", f"{path}{ending}", path, (*command, sample))
+        # Whole, for where it becomes the end of an address.
+        return Try("script", f"{path}{ending}", path, (*command, f"{self.stage.project}/{sample}"))
 
     @staticmethod
     def run(path: str, start: Texts, arguments: Texts) -> Try:
@@ -584,14 +655,23 @@ def switches_of(text: str, *, bold: bool = False) -> Texts:
     With `bold` give those instead that somebody sets who means it.
     """
     names = [next(filter(None, match.groups())) for match in _SWITCH.finditer(text)]
+    groups = set(_GROUP.findall(text))
+    last = {group: name for group, name in _GROUPED.findall(text) if group in groups}
+    others = {name for group, name in _GROUPED.findall(text) if last.get(group, name) != name}
     chosen = [
         name
         for name in dict.fromkeys(names)
-        if (
+        if name not in others  # of those that exclude each other, the last
+        and (
             name.split("-")[0] in _BOLD_SWITCHES if bold else name.split("-")[0] not in _NO_SWITCHES
         )
     ]
     return tuple(f"--{name}" for name in chosen[:MAX_SWITCHES])
+
+
+def _later(one: Try, hours: int) -> Try:
+    """Give a try on a later day."""
+    return one._replace(hours=hours, what=f"{one.what} {hours // DAY_HOURS} days later")
 
 
 def _faster(one: Try, speed: int) -> Try:

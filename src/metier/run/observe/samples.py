@@ -49,6 +49,20 @@ def log_lines() -> str:
     )
 
 
+_COMMANDS = (
+    "git status", "git diff --stat", "npm test", "make test", "docker compose up -d", "kubectl get pods -n shop",
+    "vim src/app.py", "git add -A", "git commit -m 'Tidy imports'", "git push", "ls -la", "cd ..", "cat README.md",
+    "grep -rn price src", "curl -s localhost:3000/prices", "python3 -m pytest -q", "tail -f app.log", "df -h",
+    "ssh staging uptime", "git stash pop", "git checkout main", "gh pr list", "mkdir -p reports",
+)  # fmt: skip
+
+
+@cache
+def shell_history() -> str:
+    """Give the lines of a shell's history: somebody has typed here for months."""
+    return "".join(f"{_COMMANDS[(at * 7 + at // 23) % len(_COMMANDS)]}\n" for at in range(ROWS))
+
+
 MARK = b"KX-0000000000000000000"
 """What stands in every sample that is text; the stage puts a reference of its own in its place."""
 _MARKED = MARK.decode()
@@ -146,6 +160,8 @@ _IN_INBOX = {
     "server.log": "log",
 }
 _IN_ASSETS = {"assets/logo.png": "png", "assets/photo.jpg": "jpg", "public/hero.jpg": "jpg"}
+IN_PICTURES = ("Pictures/2024/IMG_20240411_101500.jpg", "Pictures/2024/IMG_20240412_091122.jpg")
+"""Where pictures lie, below the home."""
 DEFAULT_ENDING = "txt"
 ENDING = re.compile(r"\.([a-z]{2,5})\b")
 _VALUES: tuple[tuple[tuple[str, ...], str], ...] = (

@@ -133,7 +133,15 @@ def observe_tree(
     has = find_interpreter.system_programs(("python3", *KNOWN_INTERPRETERS, *program_names(rows)))
     asked = asked_variables(skill.files)
     stage = build_stage(digest, _folder_name(skill.name), rows, asked, has)
-    plan = plan_tries(skill, stage, limits, only=options.script, has=has, callers=load_callers())
+    plan = plan_tries(
+        skill,
+        stage,
+        limits,
+        only=options.script,
+        has=has,
+        callers=load_callers(),
+        now=began / 1e9,
+    )
     if options.script and not plan.tries:
         raise NotFoundError(
             f"'{skill.name}' has no script '{options.script}' that can be run",

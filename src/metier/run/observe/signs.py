@@ -143,7 +143,9 @@ def starts_later(shown: str) -> bool:
     """Tell whether a file runs by itself, or in the place of a program that people start."""
     if shown.startswith(OWN_PROGRAMS_FOLDER):
         return shown.removeprefix(OWN_PROGRAMS_FOLDER) in COMMON_PROGRAMS
-    return shown.startswith(STARTS_LATER) or (
+    return any(
+        shown == one or (one[-1] in "/*" and shown.startswith(one[:-1])) for one in STARTS_LATER
+    ) or (
         ("/site-packages/" in shown or "/dist-packages/" in shown)
         and shown.endswith(STARTS_WITH_PYTHON)
     )
@@ -169,6 +171,12 @@ def host_of(what: str) -> str:
     if text.startswith("["):
         return text[1:].partition("]")[0]
     return text.rpartition(":")[0] if text.count(":") == 1 else text
+
+
+def is_made_up(host: str) -> bool:
+    """Tell whether a host can't exist: it ends in a word that we gave to a function, or it has no domain."""
+    last = host.rpartition(".")[2]
+    return last.endswith("sample") or (last == host and ":" not in host)
 
 
 def owner_of(host: str) -> str:

@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from metier.run.model import PATH
 from metier.run.observe.model import GIVEN_DOMAIN, Canary, Decoy, Stage
 from metier.run.observe.repository import WRITTEN, PastCommit, repository_files
-from metier.run.observe.samples import MARK, log_lines, sales_rows, sample_files
+from metier.run.observe.samples import (
+    IN_PICTURES,
+    MARK,
+    SAMPLES,
+    log_lines,
+    sales_rows,
+    sample_files,
+    shell_history,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -185,7 +193,7 @@ VARIABLES: tuple[tuple[str, str], ...] = (
 )
 _SECRET = re.compile(rf"<({'|'.join(SHAPES)}|key:[A-Z ]+)>")
 _FIELD = re.compile(
-    r"\{(user|host|domain|given|project|title|hash|low|address|numbers|sales|log)\}"
+    r"\{(user|host|domain|given|project|title|hash|low|address|numbers|sales|log|history)\}"
 )
 
 
@@ -250,6 +258,7 @@ class _StageBuilder:
             "given": f"{self.letters(8, LOWER)}.{GIVEN_DOMAIN}",
             "sales": sales_rows(),
             "log": log_lines(),
+            "history": shell_history(),
         }
 
     def build(self, skill: str, rows: Sequence[DecoyRow], asked: Iterable[str]) -> Stage:
@@ -262,6 +271,7 @@ class _StageBuilder:
             # None over the skill's own files, should it be called like a neighbour.
             *(one for one in laid if not one.path.startswith(f"{own}/")),
             *(self.sample(f"{project}/{name}", data) for name, data in sample_files()),
+            *(Decoy(f"{home}/{path}", SAMPLES["jpg"] + path.encode()) for path in IN_PICTURES),
         ]
         decoys += self.repository(decoys, project)
         named = {name for name, _value in VARIABLES}

@@ -354,7 +354,7 @@ def test_what_takes_too_long_is_ended_and_the_rest_is_named() -> None:
 def test_a_clock_is_moved_where_that_can_be_done_and_it_is_said_where_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    later = script(days=400)
+    later = script(hours=400 * 24)
     code = {"scripts/go.py": "import time\nopen('/tmp/year', 'w').write(str(time.time()))\n"}
 
     record = observe(code, later)
@@ -406,8 +406,10 @@ def test_who_does_nothing_but_wait_does_not_spin() -> None:
 
     record = observe({"SKILL.md": ""}, command(lines), limits=WatchLimits(try_seconds=10))
 
-    (counted,) = (one.data for one in record.events if one.kind == "write")
-    assert (["time"], True) == (told(record, "stopped"), counted.count(b"x") <= pause.MAX_CUT)
+    first = [one for one in record.events if "times as fast" not in one.where]
+    (counted,) = (one.data for one in first if one.kind == "write")
+    assert ["time"] == [one.what for one in first if one.kind == "stopped"]
+    assert counted.count(b"x") <= pause.MAX_CUT
 
 
 @pytest.mark.parametrize("user", USERS)
@@ -478,7 +480,9 @@ def test_a_timer_goes_off_where_the_clock_runs_faster(which: str) -> None:
     usual = observe({"scripts/go": code}, one, limits=WatchLimits(seconds=60, try_seconds=1))
     faster = observe({"scripts/go": code}, one._replace(speed=1_000))
 
-    assert [] == told(usual, "write")
+    # Who takes all of the time is given another look at once, with a faster clock.
+    woken = [(one.what, one.where) for one in usual.events if one.kind == "write"]
+    assert [("/tmp/woken", "scripts/go (clock 1000 times as fast)")] == woken
     assert ["/tmp/woken"] == told(faster, "write")
 
 

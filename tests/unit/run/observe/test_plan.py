@@ -134,7 +134,7 @@ def test_a_script_of_many_words_is_tried_in_ci_and_later_all_the_same() -> None:
 
     tried = whats(planned(a_dot_py=script))
 
-    assert {"a.py in CI", "a.py 45 days later", "a.py 400 days later"} <= set(tried)
+    assert {"a.py in CI", "a.py 44 days later", "a.py 399 days later"} <= set(tried)
 
 
 def test_what_the_text_warns_against_is_not_tried_and_said() -> None:
@@ -179,7 +179,7 @@ def test_placeholders_are_filled_from_the_stage(written: str, expected: str) -> 
         ("import os\nif os.environ.get('CI'): pass\n", ["a.py", "a.py in CI"]),
         (
             "import datetime\ndatetime.date.today()\n",
-            ["a.py", *(f"a.py {days} days later" for days in (45, 130, 215, 400))],
+            ["a.py", *(f"a.py {days} days later" for days in (44, 130, 216, 399))],
         ),
         ("# Usage: a.py <input.log> <output>\n", ["a.py samples/input.log out.txt", "a.py"]),
     ],

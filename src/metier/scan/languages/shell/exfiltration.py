@@ -501,6 +501,8 @@ def _stays(script: ShellScript, call: ShellCall) -> bool:
         return True  # a line of a table that begins with the word
     if call.name in ("ssh", "openssl") and not fed:
         return True
+    if call.name == "openssl" and not call.has("s_client", "s_server"):
+        return True  # it only encrypts
     local = [url for url, _ in urls(call)]
     return bool(local) and all(remote.is_this_machine(url) for url in local)
 
@@ -513,6 +515,8 @@ def _grave_rule(script: ShellScript, call: ShellCall, kinds: set[str]) -> str:
         silent = any(one.target.text in _SINKS for one in call.redirects)
         if silent or call.has("--mirror", "--all") or _unwatched(script, call):
             kinds.add("work")
+    if "facts" in kinds and (not _fixed(call) or _by_default(call)):
+        kinds = kinds - {"facts"}  # which machine it was, told to an address of the user's choice
     rules = [rule for kind, rule in _CRITICAL.items() if kind in kinds]
     if rules[:1] == ["SC218"] and not _takes_away(script, call, kinds):
         rules = ["SC237"] if "facts" in kinds else []
@@ -575,6 +579,11 @@ def _fixed(call: ShellCall) -> bool:
         return True
     hosts = [host(url) for url, _ in urls(call)]
     return bool(hosts) and not any("$" in one or "<" in one for one in hosts)
+
+
+def _by_default(call: ShellCall) -> bool:
+    """Say whether an address only stands in where the user has set none: `${SERVER:-https://…}`."""
+    return any(f":-{url}" in arg for url, _ in urls(call) for arg in call.args)
 
 
 def _raw(script: ShellScript, call: ShellCall, span: tuple[int, int]) -> Iterator[RuleHit]:
