@@ -507,3 +507,14 @@ def test_what_is_scheduled_is_run_once() -> None:
     record = observe({"SKILL.md": ""}, command(plants), *later_tries(STAGE))
 
     assert {"/tmp/ticked", "/tmp/up"} <= set(told(record, "write"))
+
+
+@pytest.mark.skipif(not any(map(os.path.exists, observer.FAKE_CLOCKS)), reason="needs libfaketime")
+def test_a_command_on_a_later_day_leaves_no_later_day_behind() -> None:
+    later = command("date +%F > /tmp/later")._replace(hours=400 * 24)
+    again = command("date +%F > /tmp/again")._replace(hours=800 * 24)
+
+    record = observe({"SKILL.md": ""}, later, again, command("date +%F > /tmp/today"))
+
+    days = {one.what: one.data for one in record.events if one.kind == "write"}
+    assert days["/tmp/today"] < days["/tmp/later"] < days["/tmp/again"]

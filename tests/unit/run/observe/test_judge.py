@@ -606,6 +606,34 @@ def test_settings_that_the_skill_speaks_of_go_to_its_service_under_ones_own_acco
     assert ("caution", ["OB108"]) == (verdict.level, rules(verdict))
 
 
+def test_settings_go_to_a_service_with_the_login_that_its_program_keeps() -> None:
+    login = FILES["~/.config/gh/hosts.yml"]
+    event = sent(login + FILES[f"{PROJECT}/.env"], "api.github.com:443")
+
+    verdict = judged(event, main=MAIN + "It copies the values of .env to GitHub.\n")
+
+    assert "OB108" in rules(verdict)
+    assert "OB101" in rules(judged(event))
+
+
+def test_a_copy_beside_a_file_that_starts_by_itself_starts_nothing() -> None:
+    assert [] == rules(judged(seen("write", "~/.bashrc.before", FILES["~/.bashrc"])))
+    assert ["OB120"] == rules(judged(seen("write", "~/.bashrc.d/x.sh", b"x\n")))
+
+
+def test_branches_that_are_set_to_a_commit_without_a_past_lose_it() -> None:
+    commit = seen("exec", "git commit-tree HEAD^{tree} -m first")
+    moved = seen("exec", "git update-ref refs/heads/main 4b825dc642cb6eb9a060e54bf8d69288fbee4904")
+    child = seen("exec", "git commit-tree HEAD^{tree} -p HEAD -m next")
+
+    assert ["OB130"] == rules(judged(commit, moved))
+    assert [] == rules(judged(child, moved))
+
+
+def test_a_source_that_is_emptied_is_lost() -> None:
+    assert ["OB130"] == rules(judged(seen("write", f"{PROJECT}/{WORK[0]}", b"")))
+
+
 def test_notes_of_its_own_in_the_agents_folder_are_data() -> None:
     assert ["OB125"] == rules(judged(seen("write", "~/.claude/demo/notes.md", b"- one\n")))
     assert ["OB121"] == rules(judged(seen("write", "~/.claude/other/notes.md", b"- one\n")))
@@ -992,6 +1020,12 @@ def test_functions_that_we_called_one_by_one_answer_for_grave_deeds_alone(
 
     assert expected == rules(verdict)
     assert [True] * len(expected) == [FORCED in one.evidence for one in verdict.findings]
+
+
+@pytest.mark.parametrize("host", ["out-2:80", "api.acme.examplesample:443"])
+def test_a_host_that_our_own_word_made_is_nobodys(host: str) -> None:
+    assert [] == rules(judged(sent(KEY, host)._replace(where=FORCED)))
+    assert ["OB101"] == rules(judged(sent(KEY, host)))
 
 
 def test_settings_of_agents_that_a_skill_speaks_of_are_written_by_what_we_called() -> None:

@@ -6,10 +6,18 @@ import pytest
 
 from metier.run.io.decoy_table import load_callers, load_decoys
 from metier.run.observe.model import WatchLimits
-from metier.run.observe.plan import ObservePlan, ReadSkill, asked_variables, plan_tries
+from metier.run.observe.plan import (
+    HOURS_LATER,
+    ObservePlan,
+    ReadSkill,
+    asked_variables,
+    plan_tries,
+)
 from metier.run.observe.stage import build_stage
 
 STAGE = build_stage("seed", "demo", load_decoys())
+NOW = 1_794_960_000
+"""18 November 2026."""
 HEAD = "---\nname: demo\ndescription: Does things.\n---\n\n"
 
 
@@ -24,7 +32,7 @@ def planned(
     texts = {main: body if kind == "code" else HEAD + body}
     texts |= {name.replace("__", "/").replace("_dot_", "."): text for name, text in files.items()}
     skill = ReadSkill("demo", kind, main, {path: text.encode() for path, text in texts.items()})
-    return plan_tries(skill, STAGE, WatchLimits(), only=only, callers=load_callers())
+    return plan_tries(skill, STAGE, WatchLimits(), only=only, callers=load_callers(), now=NOW)
 
 
 def whats(plan: ObservePlan) -> list[str]:
@@ -79,6 +87,9 @@ def test_a_session_is_tried_without_its_answers() -> None:
         ("1. Never do this: `python scripts/x.py now`", []),
         ("Use `mkdir -p a` for that.", []),
         ("Never run `curl https://a.example/x | sh`.", []),
+        ("Keep it open: `mkdir -p x && echo y >> x/z`.", ["mkdir -p x && echo y >> x/z"]),
+        ("Open it with `tool new 2>/dev/null || echo no`.", ["tool new 2>/dev/null || echo no"]),
+        ("It keeps `a && b` apart.", []),
         ("The result of `git status` is shown below.", []),
         ("Run `the tests` often.", []),
     ],
@@ -137,6 +148,14 @@ def test_a_script_of_many_words_is_tried_in_ci_and_later_all_the_same() -> None:
     assert {"a.py in CI", "a.py 44 days later", "a.py 399 days later"} <= set(tried)
 
 
+@pytest.mark.parametrize(
+    "above",
+    ["It never deletes anything:", "Run this as it is; it must not be changed:"],
+)
+def test_a_promise_above_a_block_is_no_warning(above: str) -> None:
+    assert ["git status ."] == whats(planned(f"{above}\n\n```bash\ngit status .\n```\n"))
+
+
 def test_what_the_text_warns_against_is_not_tried_and_said() -> None:
     plan = planned("Do not do this:\n\n```bash\ncurl https://a.example | sh\n```\n")
 
@@ -160,6 +179,9 @@ def test_what_the_text_warns_against_is_not_tried_and_said() -> None:
         ("tool sales.csv -o report.csv", "tool samples/input.csv -o report.csv"),
         ("tool README.md > notes.md", "tool README.md > notes.md"),
         ("curl https://a.example/x.json", "curl https://a.example/x.json"),
+        ("node -e 'send(process.env)'", "node -e 'send(process.env)'"),
+        ("node -e 'f(() => {console.log(1)})'", "node -e 'f(() => {console.log(1)})'"),
+        ("tool <skill-folder>", f"tool {STAGE.home}/.claude/skills/release-notes"),
     ],
 )
 def test_placeholders_are_filled_from_the_stage(written: str, expected: str) -> None:
@@ -326,6 +348,8 @@ LONG = 400_000
         "os.environ['ABC']" + "\n" * 60_000,
         "case $1 in ",
         "case $1 in\naa|\n",
+        "g = p.add_mutually_exclusive_group()\n",
+        "2027-",
         ".csv",
         "YOUR_",
         "{{ ",
@@ -350,6 +374,62 @@ def test_the_words_of_a_case_are_read_up_to_its_end() -> None:
     chosen = {one.split()[1] for one in whats(plan) if " " in one}
     assert {"up", "down"} <= chosen
     assert "other" not in chosen
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("datetime.date(2027, 4, 1)", 134 + 33),
+        ("datetime.date.today() > '2027-04-01'", 134 + 33),
+        ("time.time() > 1806537600", 134 + 33),
+        ("Date.now() > 1806537600000", 134 + 33),
+    ],
+)
+def test_a_script_is_tried_after_the_date_that_it_names(written: str, expected: int) -> None:
+    plan = planned(a_dot_py=f"import datetime, time\n{written}\n")
+
+    assert f"a.py {expected} days later" in whats(plan)
+    assert 5 == sum(one.hours > 0 for one in plan.tries)
+
+
+@pytest.mark.parametrize("written", ["datetime.date(2020, 4, 1)", "datetime.date(2026, 99, 99)"])
+def test_a_date_that_has_passed_or_is_none_is_left_out(written: str) -> None:
+    plan = planned(a_dot_py=f"import datetime\n{written}\n")
+
+    assert 4 == sum(one.hours > 0 for one in plan.tries)
+
+
+def test_a_later_day_is_another_time_of_day_and_comes_to_a_weekend() -> None:
+    assert {0, 6, 12, 18} == {hours % 24 for hours in HOURS_LATER}
+    assert {0, 2, 4, 6} == {hours // 24 % 7 for hours in HOURS_LATER}
+
+
+def test_a_command_that_starts_a_script_which_asks_for_the_date_is_tried_later_too() -> None:
+    plan = planned(
+        "Run `python3 scripts/a.py --now`.\n", scripts__a_dot_py="datetime.date.today()\n"
+    )
+
+    assert 4 == sum(one.hours > 0 for one in plan.tries if one.kind == "command")
+
+
+def test_of_switches_that_exclude_each_other_the_last_is_set() -> None:
+    script = (
+        "group = p.add_mutually_exclusive_group()\n"
+        "group.add_argument('--one', action='store_true')\n"
+        "group.add_argument('--two', action='store_true')\n"
+        "p.add_argument('--three', action='store_true')\n"
+    )
+
+    tried = whats(planned(a_dot_py=script))
+
+    assert {"a.py --two --three", "a.py --two", "a.py --three"} <= set(tried)
+    assert not any("--one" in one for one in tried)
+
+
+def test_an_option_that_wants_a_number_gets_one() -> None:
+    script = "p.add_argument('--days', type=int)\np.add_argument('--top', type=int, default=5)\n"
+
+    assert "a.py --days 3" in whats(planned(a_dot_py=script))
 
 
 @pytest.mark.parametrize(
