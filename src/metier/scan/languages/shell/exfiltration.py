@@ -515,7 +515,7 @@ def _grave_rule(script: ShellScript, call: ShellCall, kinds: set[str]) -> str:
         silent = any(one.target.text in _SINKS for one in call.redirects)
         if silent or call.has("--mirror", "--all") or _unwatched(script, call):
             kinds.add("work")
-    if "facts" in kinds and (not _fixed(call) or _by_default(call)):
+    if "facts" in kinds and _left_open(call):
         kinds = kinds - {"facts"}  # which machine it was, told to an address of the user's choice
     rules = [rule for kind, rule in _CRITICAL.items() if kind in kinds]
     if rules[:1] == ["SC218"] and not _takes_away(script, call, kinds):
@@ -581,9 +581,14 @@ def _fixed(call: ShellCall) -> bool:
     return bool(hosts) and not any("$" in one or "<" in one for one in hosts)
 
 
-def _by_default(call: ShellCall) -> bool:
-    """Say whether an address only stands in where the user has set none: `${SERVER:-https://…}`."""
-    return any(f":-{url}" in arg for url, _ in urls(call) for arg in call.args)
+def _left_open(call: ShellCall) -> bool:
+    """Say whether the user chooses the address: a variable holds it, or something stands in only where
+    none is set (`${SERVER:-https://…}`).
+    """
+    found = [url for url, _ in urls(call)]
+    if any(f":-{url}" in arg for url in found for arg in call.args):
+        return True
+    return not _fixed(call) and (bool(found) or call.name not in FETCHERS)
 
 
 def _raw(script: ShellScript, call: ShellCall, span: tuple[int, int]) -> Iterator[RuleHit]:
