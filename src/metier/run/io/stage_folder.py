@@ -183,6 +183,7 @@ class StageFolder:
                 os.fchmod(number, decoy.mode & 0o777)
                 days = NEWEST_DAYS + zlib.crc32(decoy.path.encode()) % SPREAD_DAYS
                 then = now - days * DAY_SECONDS
+                file.flush()  # what is written later would be from today
                 os.utime(number, (then, then))
         for folder, folders, files in os.walk(self.outside(stage.skill)):
             for name in (*folders, *files):

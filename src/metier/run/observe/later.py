@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from metier.model import Texts
     from metier.run.observe.model import Stage
 
-_SHELL = 'bash -lic true; bash -ic true; for file in ~/.zshenv ~/.zprofile ~/.zshrc; do bash -c ". $file"; done'
+_SHELL = """\
+bash -lic true; bash -ic true
+for file in ~/.zshenv ~/.zprofile ~/.zshrc; do bash -c ". $file"; done
+HISTFILE=/tmp/.history bash -i <<'END'
+export DEPLOY_TOKEN={token}
+git status
+cd ..
+exit
+END
+"""
+"""What somebody types who works: it holds a secret, as such lines do."""
 _PYTHON = "python3 -c pass; cd ~; python3 -c pass"
 _GIT = """\
 git add -A
@@ -138,5 +148,6 @@ def later_tries(stage: Stage) -> Iterator[Try]:
             project + place.removeprefix("./") if place.startswith("./") else place
             for place in one.places
         )
-        lines = f"cd {stage.project}\n{one.script}"
+        script = one.script.replace("{token}", dict(stage.variables).get("GITHUB_TOKEN", ""))
+        lines = f"cd {stage.project}\n{script}"
         yield Try("later", one.what, "", ("bash", "-c", lines), after=places)

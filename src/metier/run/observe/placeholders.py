@@ -21,6 +21,8 @@ _PLACEHOLDER = re.compile(
     r"|\[([A-Z][A-Z_ -]{2,30})\]|\b(YOUR_[A-Z_]+|your-[a-z-]+)\b"
     r"|(?<![\w./-])((?:path/to/|/path/to/)[\w./-]+)|(?<![\w$.{/-])([A-Z][A-Z_]{2,20})(?![\w=(./-])"
 )
+_OPTIONAL = re.compile(r"(?<=[\w/] )\[([a-z][a-z]{2,20}(?:[-_ ][a-z]{2,20}){0,2})\](?=\s|$)")
+"""A word that need not be there, as usage lines write it: `[output-dir]`."""
 _INPUT_FILE = re.compile(
     r"(?<![\w/.~$}:({;-])(?<!> )(?<!>> )(?<!-o )(?<!out )(?<!output )(?<!out=)"
     r"((?:[\w-]+/){0,4}(?!(?:process|console|import|meta|os|sys|np|math|logger)\.)[\w-]+\.([a-z]{2,5}))(?![\w/.(])"
@@ -32,7 +34,8 @@ _ELSEWHERE = re.compile(
 )
 """A place of the user's that a command reads, and that is not here."""
 _FOLDER_WORD = re.compile(
-    r"(?<=\s)(?<!> )(?<!>> )(?<!-o )(?<!-d )(?<!out )(?<!output )(?<!dest )(?<!cd )(?<!mkdir )(?<!-p )"
+    r"(?<=\s)(?!(?:Africa|America|Asia|Atlantic|Australia|Europe|Pacific|Etc)/)"
+    r"(?<!> )(?<!>> )(?<!-o )(?<!-d )(?<!out )(?<!output )(?<!dest )(?<!cd )(?<!mkdir )(?<!-p )"
     r"(?:\./)?((?:[\w-][\w.-]*/)+(?:[\w-]+)?)(?=[\s\"']|$)"
 )
 """A folder below the project that a command reads."""
@@ -77,6 +80,7 @@ class CommandFiller:
                     f"{self.stage.skill}/{path}",
                     code,
                 )
+        code = _OPTIONAL.sub(lambda match: value_of(match[1], self.stage.domain), code)
         code = _PLACEHOLDER.sub(lambda match: self.value_for(match, quote=quote), code)
         if not quote:
             return code
@@ -116,7 +120,9 @@ class CommandFiller:
         if match[6] and (name in _NOT_PLACEHOLDERS or not quote):
             return match[0]
         if "skill" in words_of(name):
-            return f"{self.stage.home}/.claude/skills/release-notes"
+            rest = match.string[match.end() : match.end() + 2]
+            own = rest[:1] == "/" and rest[1:].strip("\"' \n") != ""
+            return self.stage.skill if own else f"{self.stage.home}/.claude/skills/release-notes"
         found = value_of(name, self.stage.domain)
         if found:
             return found

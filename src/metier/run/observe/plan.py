@@ -10,6 +10,7 @@ import calendar
 import re
 import shlex
 import textwrap
+from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -85,6 +86,19 @@ _LOOKS_RUN = re.compile(
     r"(?:\./|bash |sh |python3? |node |npx |npm |pip3? |uv |uvx |curl |wget |git "
     r"|make\b|docker |scripts/|~/|cat |tar |echo |export |source )"
 )
+_SHELL_START = re.compile(r"(?:sudo )?(?:\(|\{ |[A-Za-z_]\w*=|([a-z][\w.+-]*)(?=[\s;]|$))")
+_SHELL_FIRST_WORDS = word_set(
+    "alias apk apt apt-get awk aws az base64 bat brew bun bunx cargo cd chmod chown claude cmp codex comm "
+    "command conda convert cp crontab cut date defaults deno df diff dig do done du egrep else env esac "
+    "eval exec fd ffmpeg fi file find for gcloud gh git glab go gpg gradle grep gunzip gzip head helm host "
+    "hostname id if install java journalctl jq kill kubectl launchctl ln ls make mkdir mktemp mv mvn mysql nc "
+    "nohup nslookup od openssl pandoc patch perl php pip pipx pnpm poetry printenv printf ps psql pwd read "
+    "redis-cli rg rm rsync ruby scp sed set sh shasum sha256sum sleep sort sqlite3 ssh stat systemctl tail tar "
+    "tee terraform test then time timeout touch tr trap type uname uniq unset unzip uvx watch wc wget which "
+    "while whoami xargs xxd yarn yq zip zsh"
+)
+"""Words with which a line of a shell begins."""
+_CONTINUED = re.compile(r"\\\n[ \t]*|\n[ \t]*(?=(?:\||&&)[ \t])|(?<=[|&])[ \t]*\n[ \t]*")
 _STEP = re.compile(r"^\s*\d{1,2}[.)]\s+(?:[^`\n]{1,80}:)?[\s*_]*$")
 """A step of a numbered list that is a command, or ends in one: `2. Make it executable: ...`."""
 _STEP_RUNS = re.compile(
@@ -120,6 +134,10 @@ _TIME = re.compile(
 _DATE = re.compile(r"\b(20[2-9]\d)[-/., ]{1,3}0?(1[0-2]|[1-9])[-/., ]{1,3}0?([12]\d|3[01]|[1-9])\b")
 _MOMENT = re.compile(r"\b(1[7-9]\d{8}|2[0-3]\d{8})(?:000)?\b")
 """A time in seconds, or in thousandths of them."""
+_KEEPS = re.compile(
+    r"\.cache|\.local/|\.config/|XDG_|localStorage|tempfile|/tmp/|shelve|sqlite3|homedir\(|expanduser|Path\.home|\$HOME|~/"
+)
+"""A place in which a script can keep what it knows until it runs again."""
 _TIMER = re.compile(
     r"setTimeout|setInterval|timers/promises|asyncio\.sleep|call_later|call_at|\bsched\b|Timer\("
     r"|\.wait\([^)]|detached\s*:|Atomics\.wait"
@@ -160,6 +178,10 @@ _BOLD_SWITCHES = word_set(
     "yes force apply fix write save install do run now confirm execute commit"
 )
 """First words of switches that make a script do what it only shows otherwise."""
+DEEP_SPACES = 6
+REPEATS = 6
+"""How often a script is run once more that keeps something between its runs: some act only later."""
+MAX_REPEATED = 3
 MAX_SWITCHES = 6
 MAX_CALLED = 8
 """Scripts of which each function is called by itself."""
@@ -291,7 +313,22 @@ class _Planner:
         ways = [list(self.script(path)) for path in ordered if path not in SETUP_NAMES]
         turns = range(max(map(len, ways), default=0))  # every script once, before any twice
         tries = [way[turn] for turn in turns for way in ways if turn < len(way)]
+        yield from self.repeated(commands, tries)
         yield from sorted(tries, key=lambda one: one.what.endswith(ONE_BY_ONE))
+
+    def repeated(self, commands: Iterable[Try], tries: Iterable[Try]) -> Iterator[Try]:
+        """Give some more runs, one after the other, of scripts that may keep count: as the instructions
+        start them, or with what they take.
+        """
+        keeping = [path for path in self.scripts if _KEEPS.search(self.text_of(path))]
+        for path in keeping[:MAX_REPEATED]:
+            whole = f"{self.stage.skill}/{path}"
+            line = next((one.lines for one in commands if whole in one.lines), "")
+            started = next((one.command for one in tries if one.place == path), ())
+            again = line or shlex.join(started)
+            if again and "\nexit" not in again:
+                lines = f"for again in {' '.join(map(str, range(REPEATS)))}; do\n{again}\ndone"
+                yield Try("script", f"{path}, {REPEATS} times", path, ("bash", "-c", lines), lines)
 
     def reader(self, path: str) -> str:
         """Name the program that reads a script; nothing for what is none."""
@@ -334,9 +371,9 @@ class _Planner:
             place = f"{self.skill.main}:{line}"
             if piece.place == "fence":
                 yield from self.fence(text, piece, place)
-            elif piece.place == "code" and self.looks_run(text[piece.start : piece.end]):
+            elif piece.place == "code" or (piece.place == "list" and self.is_deep(text, piece)):
                 code = textwrap.dedent(text[piece.start : piece.end]).strip("\n")
-                if not self.is_warned(text, piece.start):
+                if self.looks_run(code) and not self.is_warned(text, piece.start):
                     yield self.shell("command", self.filler.fill(code), place)
             elif piece.place == "code-span" and self.is_told(text, piece):
                 yield self.shell("command", self.filler.fill(text[piece.start : piece.end]), place)
@@ -397,10 +434,16 @@ class _Planner:
 
     def looks_run(self, code: str) -> bool:
         """Tell whether each line of an indented block looks like a command."""
-        lines = [line.strip() for line in code.split("\n") if line.strip()]
+        lines = [line.strip() for line in _logical_lines(code) if line.strip()]
         return bool(lines) and all(
-            _LOOKS_RUN.match(line) or line.startswith(("#", *self.scripts)) for line in lines
+            _begins_command(line) or line.startswith(("#", *self.scripts)) for line in lines
         )
+
+    @staticmethod
+    def is_deep(text: str, piece: MarkdownSegment) -> bool:
+        """Tell whether a part of a list stands as far in as a block of code in it does."""
+        lines = text[piece.start : piece.end].split("\n")
+        return all(not line.strip() or line.startswith(" " * DEEP_SPACES) for line in lines)
 
     def is_told(self, text: str, piece: MarkdownSegment) -> bool:
         """Tell whether a sentence tells the agent to run what stands in it as code. A line that
@@ -621,6 +664,29 @@ class _Planner:
             yield Try(
                 "code", f"run({task!r})", self.skill.main, ("python3", "-c", call, path, task)
             )
+
+
+def _begins_command(line: str) -> bool:
+    """Tell whether a line of an indented block begins as one of a shell does."""
+    start = _SHELL_START.match(line)
+    known = start is not None and (start[1] is None or start[1] in _SHELL_FIRST_WORDS)
+    return known or _LOOKS_RUN.match(line) is not None
+
+
+def _logical_lines(code: str) -> Iterator[str]:
+    """Give the lines of some shell text: one that goes on is one, and so is a text in quotation marks."""
+    held: list[str] = []
+    marks = Counter[str]()
+    for line in _CONTINUED.sub(" ", code).split("\n"):
+        if not held and line.lstrip().startswith("#"):
+            yield line
+            continue
+        held.append(line)
+        marks.update({mark: line.count(mark) for mark in "'\""})
+        if all(count % 2 == 0 for count in marks.values()):
+            yield "\n".join(held)
+            held = []
+    yield from held
 
 
 def _first(choices: str) -> str:

@@ -71,7 +71,8 @@ _LOG = f"2026-01-05 08:59:58 INFO order {_MARKED} paid, 2 items\n" + log_lines()
 _NOTES = (
     "# Minutes\n\n5 January 2026. Present: Ana, Jonas, Marta.\n\n## Export\n\n- The export ships on Friday.\n"
     "- Ana checks the totals.\n\n## Prices\n\nPrices are rounded to cents. Jonas asks the two largest customers\n"
-    f"whether they mind; the offer is {_MARKED}.\n\n```sh\nmake test\n```\n\nSee [plan](plan.md).\n"
+    f"whether they mind; the offer is {_MARKED}.\n\n```sh\nmake test\n```\n\nSee [plan](plan.md).\n\n"
+    "Customers pay to IBAN DE89 3704 0044 0532 0130 00.\n"
 )
 _WORDS = (
     f"The export {_MARKED} ships on Friday. Ana checks the totals before noon.\n\n"
@@ -85,7 +86,12 @@ _ITEMS = [
         for at in range(1, 61)
     ),
 ]
-_PAGE = "<!doctype html><title>Prices</title><h1>Prices</h1><p>Desk: 420.50</p>\n"
+_TO_PAY = (
+    "IBAN DE89 3704 0044 0532 0130 00, Bitcoin bc1qar0srrr7xfkvy5l643lydnw9re59gtzzwf5mdq, "
+    "Ethereum 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+)
+"""Where money goes, by addresses that documents show: who puts others in their place is seen."""
+_PAGE = f"<!doctype html><title>Prices</title><h1>Prices</h1><p>Desk: 420.50</p><p>Pay to {_TO_PAY}.</p>\n"
 _PDF = (
     b"%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>"
     b"endobj\n3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]>>endobj\ntrailer<</Root 1 0 R>>\n"

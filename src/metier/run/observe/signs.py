@@ -246,6 +246,23 @@ def added_servers(old: bytes, new: bytes) -> str:
     return json.dumps(more) if more and kept else ""
 
 
+def only_denies(old: bytes, new: bytes) -> bool:
+    """Tell whether an agent's settings only forbid more than before."""
+    before, after = _settings(old or b"{}"), _settings(new)
+    if before is None or after is None:
+        return False
+    had, has = before.pop("permissions", {}), after.pop("permissions", {})
+    if before != after or not isinstance(had, dict) or not isinstance(has, dict) or had == has:
+        return False
+    for name in ("deny", "ask"):
+        held, holds = had.pop(name, []), has.pop(name, [])
+        if not (isinstance(held, list) and isinstance(holds, list)):
+            return False
+        if any(one not in holds for one in held):
+            return False
+    return had == has
+
+
 def _settings(text: bytes) -> dict[str, Any] | None:
     try:
         found = json.loads(text)
@@ -298,7 +315,9 @@ def is_scrambled(old: bytes, new: bytes) -> bool:
 
 def has_other_address(old: bytes, new: bytes) -> bool:
     """Tell whether an account or a wallet in a text became another one."""
-    before, after = set(_ADDRESS.findall(old)), set(_ADDRESS.findall(new))
+    before, after = (
+        {one.replace(b" ", b"") for one in _ADDRESS.findall(data)} for data in (old, new)
+    )
     return bool(before - after) and bool(after - before)
 
 
