@@ -132,12 +132,11 @@ def answer_request(request: SeenRequest, body: bytes, host: str) -> StandInAnswe
     if asks or ending == "json" or (ending not in _CODE and _wants_json(request, host)):
         return StandInAnswer(_json_answer(request, mark), "application/json", note=True)
     if ending in {"gz", "tgz", "tar"}:
-        made = _archive(
-            {f"{last.partition('.')[0]}/install.sh": script(mark)}, packed=ending != "tar"
-        )
+        made = _archive(_programs(last, mark, folder=True), packed=ending != "tar")
         return StandInAnswer(made, "application/gzip", note=True)
     if ending in {"zip", "whl"}:
-        return StandInAnswer(_zip({"install.sh": script(mark)}), "application/zip", note=True)
+        made = _zip(_programs(last, mark))
+        return StandInAnswer(made, "application/zip", note=True)
     if ending in {"js", "mjs", "cjs"}:
         return StandInAnswer(_node_script(mark), _TYPES["js"], note=True)
     if ending in {"sh", "bash", "py"}:
@@ -334,6 +333,18 @@ def _node_archive(name: str, version: str, host: str) -> bytes:
     return _archive(
         {"package/package.json": json.dumps(about).encode(), "package/index.js": _node_script(mark)}
     )
+
+
+def _programs(name: str, mark: str, *, folder: bool = False) -> dict[str, bytes]:
+    """Give what lies in an archive of some name: an installer, and the program that it is called after."""
+    whole = name.partition(".")[0] if folder else name.rpartition(".")[0]
+    program = re.split(r"[-_.]v?\d|[-_.](?:linux|darwin|macos|mac|win|x86|amd64|arm64)", whole)[0]
+    paths = ["install.sh", "setup.sh", "run.sh", f"bin/{program}"]
+    if folder:
+        paths += [f"{whole}/install.sh", f"{whole}/{program}"]
+    if not folder or program != whole:
+        paths.append(program)
+    return dict.fromkeys(paths, script(mark))
 
 
 def _archive(files: dict[str, bytes], *, packed: bool = True) -> bytes:

@@ -83,6 +83,7 @@ _SSH_RUNS = re.compile(
     rb"^[^\S\n]*(?:proxycommand|localcommand|permitlocalcommand|match\b.*\bexec)",
     re.IGNORECASE | re.MULTILINE,
 )
+_SSH_WAY = re.compile(r"^[ \t]*proxyjump[ \t=]+(?!none\b)(\S+\.\S+)", re.IGNORECASE | re.MULTILINE)
 _SOURCE_LINE = re.compile(
     r"registry|index-url|index_url|extra-index|resolved|\bindex\b|GOPROXY|npmRegistryServer|\bsource\b"
     r"|\burl\b|repositories|mirror",
@@ -463,9 +464,15 @@ class _Judging(ClaimsAndDeeds):
         what it adds. Who may log in is never a matter of course.
         """
         lets_in = one.what.startswith(LETS_IN)
-        if one.what.startswith("~/.ssh/") and _SSH_RUNS.search(one.data):
+        if one.what.startswith("~/.ssh/") and (_SSH_RUNS.search(one.data) or self.leads_ssh(one)):
             return False
         return not lets_in and self.is_told(one.what) and not self.is_risky(one)
+
+    def leads_ssh(self, one: Seen) -> bool:
+        """Tell whether every connection of ssh goes by way of a host that nobody spoke of."""
+        added = one.data.removeprefix(self.old(one)).decode("utf-8", "replace")
+        ways = (host_of(way.rpartition("@")[2]) for way in _SSH_WAY.findall(added))
+        return any(not self.is_spoken(host) and not self.is_given(host) for host in ways)
 
     def is_copy(self, one: Seen) -> bool:
         """Tell whether a file is what an agent's file held before, kept beside it."""
