@@ -165,6 +165,7 @@ def test_hidden_and_indirect_forms_are_found(code: str, rule: str) -> None:
         "grep -rn 'password' src/ | head",
         "tar xzf release.tar.gz && ./configure && make install",
         "kubectl get secret db -o jsonpath='{.data.pw}' | base64 -d",
+        "sudo install -D -m 644 hard.conf /etc/systemd/system/app.service.d/hard.conf",
         'M="done on $(hostname -s)"\ncurl -d "$M" "${NTFY_SERVER:-https://ntfy.example}/$TOPIC"',
         'N="$(hostname -s).tar.enc"\ntar cz docs | openssl enc -aes-256-cbc -out "$N"\naws s3 cp "$N" "$BUCKET/$N"',
         'opts=(-az --delete --exclude .git --exclude \'.env*\')\nrsync "${opts[@]}" dist/ "$DEPLOY_HOST:/srv/site/"',

@@ -18,7 +18,7 @@ MAX_PATHS = 400
 """How many of a skill's own paths are looked for in a command."""
 _PLACEHOLDER = re.compile(
     r"(?<!\(\?P)(?<!\(\?)<([A-Za-z][\w .:/|-]{0,40})>|\{\{?\s*([A-Za-z][\w.-]{0,30})\s*\}?\}"
-    r"|\[([A-Z][A-Z_ -]{2,30})\]|\b(YOUR_[A-Z_]+|your-[a-z-]+)\b"
+    r"|\[((?!\w-\w\])[A-Z][A-Z_ -]{2,30})\]|\b(YOUR_[A-Z_]+|your-[a-z-]+)\b"
     r"|(?<![\w./-])((?:path/to/|/path/to/)[\w./-]+)|(?<![\w$.{/-])([A-Z][A-Z_]{2,20})(?![\w=(./-])"
 )
 _OPTIONAL = re.compile(r"(?<=[\w/] )\[([a-z][a-z]{2,20}(?:[-_ ][a-z]{2,20}){0,2})\](?=\s|$)")

@@ -518,3 +518,11 @@ def test_a_command_on_a_later_day_leaves_no_later_day_behind() -> None:
 
     days = {one.what: one.data for one in record.events if one.kind == "write"}
     assert days["/tmp/today"] < days["/tmp/later"] < days["/tmp/again"]
+
+
+def test_nothing_in_the_home_is_from_today() -> None:
+    record = observe(
+        {"SKILL.md": ""}, command("find ~ -type f -mtime -2 -path '*/.ssh/*' > /tmp/new")
+    )
+
+    assert [b""] == [one.data for one in record.events if one.kind == "write"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import struct
+import tarfile
 import zipfile
 from io import BytesIO
 
@@ -67,6 +68,7 @@ def asked(target: str, host: str = "x.example", method: str = "GET", **headers: 
         (asked("/x.js"), "text/javascript", True),
         (asked("/data.json"), "application/json", True),
         (asked("/v1/items"), "application/json", True),
+        (asked("/v1/clean.rules"), "text/plain", True),
         (asked("/up", method="POST"), "application/json", True),
         (asked("/index.html"), "text/html", False),
         (asked("/simple/requests/", "pypi.org"), "text/html", False),
@@ -87,6 +89,29 @@ def test_a_script_runs_as_shell_and_as_python() -> None:
     compile(answer.body, "setup", "exec")
     name = marked_name(mark_of("x.example", "/setup"))
     assert f"getent hosts {name}".encode() in answer.body
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("tool.zip", {"install.sh", "tool", "bin/tool"}),
+        ("tool-v1.2-linux-x64.zip", {"install.sh", "tool", "bin/tool"}),
+        ("tool.tar.gz", {"install.sh", "tool/install.sh", "tool/tool"}),
+        ("tool_1.0.tar.gz", {"tool", "tool_1/install.sh"}),
+    ],
+)
+def test_an_archive_holds_the_program_that_it_is_called_after(
+    name: str, expected: set[str]
+) -> None:
+    body = BytesIO(answer_request(asked(f"/{name}"), b"", "x.example").body)
+
+    if name.endswith(".zip"):
+        with zipfile.ZipFile(body) as packed:
+            held = set(packed.namelist())
+    else:
+        with tarfile.open(fileobj=body) as packed_too:
+            held = set(packed_too.getnames())
+    assert expected <= held
 
 
 def test_a_package_is_whole_and_marked_as_one() -> None:

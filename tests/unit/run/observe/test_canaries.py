@@ -125,6 +125,11 @@ PIECES: dict[str, list[bytes]] = {
         b"GET /h/%s HTTP/1.1" % gzip.compress(CREDENTIALS).hex()[at : at + 40].encode()
         for at in range(0, len(gzip.compress(CREDENTIALS)) * 2, 40)
     ],
+    "parts written as numbers with a counter before them": [
+        b"GET /check?version=1.%d.%s HTTP/1.1"
+        % (at, ".".join(map(str, CREDENTIALS[at : at + 24])).encode())
+        for at in range(0, len(CREDENTIALS), 24)
+    ],
     "parts written with percents": [
         b"GET /q?p=%s HTTP/1.1"
         % "".join(f"%{byte:02x}" for byte in CREDENTIALS[at : at + 9]).encode()

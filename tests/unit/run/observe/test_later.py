@@ -15,4 +15,8 @@ def test_each_later_try_waits_for_a_place_that_was_written_to() -> None:
     assert "~/.crontab" in tries["later: what is scheduled"].after
     project = f"~{stage.project.removeprefix(stage.home)}"
     assert f"{project}/.git/hooks/" in tries["later: a commit"].after
+    assert (
+        f"export DEPLOY_TOKEN={dict(stage.variables)['GITHUB_TOKEN']}"
+        in (tries["later: a new shell"].command[-1])
+    )
     assert stage.project in tries["later: a commit"].command[-1]

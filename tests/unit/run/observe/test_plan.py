@@ -54,6 +54,43 @@ def test_indented_commands_are_tried_and_indented_text_is_not() -> None:
     assert ["node a.js '#36c'", "a.js"] == whats(plan)
 
 
+@pytest.mark.parametrize(
+    ("block", "tried"),
+    [
+        ("df -h .\ndu -sh . | sort", True),
+        ("uname -sr; git status", True),
+        ("python3 -c 'import sys\nprint(1)' x", True),
+        ("cat a.txt \\\n  | sort", True),
+        ("# don't wait\nfind . -name x", True),
+        ("(crontab -l; cat x) | crontab -", True),
+        ("Find the bug\nand mend it", False),
+        ("total = 1", False),
+        ("name: git status", False),
+    ],
+)
+def test_an_indented_block_is_tried_where_every_line_is_a_command(block: str, tried: bool) -> None:
+    text = "\n".join(f"    {line}" for line in block.split("\n"))
+
+    assert tried == bool(planned(f"Then:\n\n{text}\n").tries)
+
+
+def test_a_block_within_a_list_is_tried_and_a_paragraph_of_it_is_not() -> None:
+    plan = planned("1. Look:\n\n       df -h .\n\n2. Wait\n\n   df is short for disk free.\n")
+
+    assert ["df -h ."] == whats(plan)
+
+
+def test_what_may_keep_count_is_run_some_more_times() -> None:
+    keeps = "import pathlib\npathlib.Path.home().joinpath('.cache/x').write_text('1')\n"
+
+    plan = planned(
+        "Run `python3 scripts/a.py now`.\n", scripts__a_dot_py=keeps, b_dot_py="print()\n"
+    )
+
+    (more,) = [one for one in plan.tries if one.what.endswith(" times")]
+    assert ("scripts/a.py, 6 times", 1) == (more.what, more.lines.count("a.py now"))
+
+
 def test_comments_of_a_block_do_not_hide_its_commands() -> None:
     plan = planned("```bash\n# collect\nmake a\n# send\nmake b\n```\n")
 
@@ -480,6 +517,13 @@ def test_what_a_script_only_does_in_earnest_is_tried_after_the_rest() -> None:
         ("python3 a.py ~/Projects/x.csv", "python3 SKILL/a.py samples/input.csv"),
         ("python3 a.py --out build/site", "python3 SKILL/a.py --out build/site"),
         ("python3 a.py -e '(?P<id>x)'", "python3 SKILL/a.py -e '(?P<id>x)'"),
+        (
+            "python3 a.py 9:00 Europe/Berlin Asia/Tokyo",
+            "python3 SKILL/a.py 9:00 Europe/Berlin Asia/Tokyo",
+        ),
+        ("python3 <skill>/a.py --now", "python3 SKILL/a.py --now"),
+        ("python3 a.py [project-dir]", "python3 SKILL/a.py samples"),
+        ("python3 a.py | tr [a-z] [A-Z]", "python3 SKILL/a.py | tr [a-z] [A-Z]"),
     ],
 )
 def test_places_of_the_reader_s_are_filled_in(command: str, expected: str) -> None:
