@@ -662,9 +662,10 @@ def test_an_action_of_a_workflow_stays_with_its_owner(line: bytes, expected: lis
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        ({"permissions": {"deny": ["Read(./.env)"]}}, ["OB126"]),
+        ({"permissions": {"deny": ["Read(~/.ssh/**)", "Read(./.env)"]}}, ["OB126"]),
+        ({"permissions": {"deny": ["Read(./.env)"]}}, ["OB121"]),
         ({"permissions": {"allow": ["Bash(*)"]}}, ["OB121"]),
-        ({"permissions": {"deny": ["Read(./.env)"]}, "model": "x"}, ["OB121"]),
+        ({"permissions": {"ask": ["Bash(*)"]}, "model": "x"}, ["OB121"]),
         ({"permissions": {"deny": "Read(./.env)"}}, ["OB121"]),
         ([], ["OB121"]),
     ],
