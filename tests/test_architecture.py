@@ -38,7 +38,7 @@ LATER_PARTS = {
     "dependencies": 6,
     "policy": 10,
     "supply": 3,
-    "observe": 38,
+    "observe": 40,
     "hub": 76,
     "first contact": 3,
 }

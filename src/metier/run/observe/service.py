@@ -119,6 +119,17 @@ def observe_one(context: Context, folder: str, name: str) -> SkillObservation:
     return observe_tree(context, open_observer(context), ToObserve(folder, name))
 
 
+def _data_folder(context: Context) -> str:
+    """Give where copies of skills lie while they are observed, so that nobody changes them."""
+    if not context.data:
+        raise RefusedError(
+            "there is no place to copy the skill to first",
+            hint="set METIER_HOME or HOME",
+            code="no-home",
+        )
+    return context.data
+
+
 def observe_tree(
     context: Context,
     observer: SkillObserver,
@@ -147,13 +158,8 @@ def observe_tree(
             f"'{skill.name}' has no script '{options.script}' that can be run",
             hint=f"see its files: metier show {skill.name}",
         )
-    if not context.data:
-        raise RefusedError(
-            "there is no place to copy the skill to first",
-            hint="set METIER_HOME or HOME",
-            code="no-home",
-        )
-    copy = copies.ensure(context.data, context.home, one.path, digest, context.ports.token().hex())
+    data = _data_folder(context)
+    copy = copies.ensure(data, context.home, one.path, digest, context.ports.token().hex())
     watched = observer.observe(stage, copy, _with_later(plan.tries, stage), limits, _no_news, never)
     verdict = judge(skill, stage, watched, _level_of)
     scanned = scan_tree(context, one.path, one.name, tells=False)
@@ -174,7 +180,7 @@ def observe_tree(
     if not options.script:  # a look at one script says nothing of the others
         noted = {"at": _told_time(began), "ruleset": observe_ruleset(), **_document(done)}
         kept = _with_earlier(noted, kept_observation(context, digest))
-        observed_files.keep_observation(context.data, context.home, digest, kept)
+        observed_files.keep_observation(data, context.home, digest, kept)
         context.learn(one.path, skill.name, _together(context, one))
     log.record(
         context,

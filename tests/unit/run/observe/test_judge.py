@@ -673,9 +673,9 @@ def test_an_action_of_a_workflow_stays_with_its_owner(line: bytes, expected: lis
 def test_settings_that_only_forbid_are_no_harm(settings: object, expected: list[str]) -> None:
     place = "~/.claude/settings.json"
     old = json.loads(FILES[place])
-    new = old | settings if isinstance(settings, dict) else settings
-    if isinstance(settings, dict) and isinstance(old.get("permissions"), dict):
-        new["permissions"] = old["permissions"] | settings["permissions"]
+    new = settings
+    if isinstance(settings, dict):
+        new = old | settings | {"permissions": old["permissions"] | settings["permissions"]}
 
     assert expected == rules(judged(seen("write", place, json.dumps(new).encode())))
 
