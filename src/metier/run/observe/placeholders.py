@@ -112,6 +112,8 @@ class CommandFiller:
     def input_for(self, match: re.Match[str]) -> str:
         """Give a sample in the place of a file that the instructions name and that is not there."""
         there = f"{self.stage.project}/{match[1]}" in self.there
+        if not there and {"jwt", "token"} & words_of(match[1]):
+            return sample_path("jwt")
         return match[0] if there or match[2] not in SAMPLES else sample_path(match[2])
 
     def value_for(self, match: re.Match[str], *, quote: bool) -> str:
@@ -137,7 +139,7 @@ class CommandFiller:
         counted = [
             one
             for one in ENDING.findall(about)
-            if one in SAMPLES and one not in {"py", "js", "sh", "md"}
+            if one in SAMPLES and one not in {"py", "js", "sh", "md", "jwt"}
         ]
         most = Counter(counted).most_common(1)
         return most[0][0] if most else "md" if ".md" in about else "txt"

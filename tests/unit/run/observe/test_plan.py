@@ -212,6 +212,7 @@ def test_what_the_text_warns_against_is_not_tried_and_said() -> None:
         ("get <url>", f"get https://service.{STAGE.domain}/page"),
         ("curl -X POST https://a.example", "curl -X POST https://a.example"),
         ("cat path/to/data.json", "cat samples/input.json"),
+        ("tool token.txt", "tool samples/input.jwt"),
         ("ls ${CLAUDE_SKILL_DIR}/x", "ls x"),
         ("tool sales.csv -o report.csv", "tool samples/input.csv -o report.csv"),
         ("tool README.md > notes.md", "tool README.md > notes.md"),
