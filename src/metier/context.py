@@ -465,8 +465,12 @@ class Context:
 
     @cached_property
     def real_home(self) -> str:
-        """The canonical path of the home folder."""
+        """The canonical path of the home folder, as the last look at the disk found it."""
         return disk.real(self.home) if self.home else ""
+
+    def forget_home(self) -> None:
+        """Let the home folder be looked up again: it may be a link that leads elsewhere by now."""
+        self.__dict__.pop("real_home", None)
 
     def own_locks(self, project: str) -> dict[str, str]:
         """Give metier's own locks that may have a skill of a project, or of none, each with the

@@ -489,6 +489,7 @@ class LiveCatalogue:
 
     def _look(self) -> pipeline.Look:
         self._context.judged.judged_now.clear()
+        self._context.forget_home()
         with CollectorOff():
             glanced = pipeline.glance(self.roots(), self.limits, self._context.ports)
         self.last_reads = glanced.reads

@@ -107,10 +107,14 @@ def judge_in_batches(
     # What is looked up by its digest needs no core of its own.
     size = MAX_KNOWN_BATCH if laid else BATCH_PER_CORE * max(cores(), 1)
     news = False
+    listed: dict[str, set[str]] = {}
     try:
         for start in range(0, len(stale), size):
             batch = stale[start : start + size]
-            news = judge_cards(context, batch, done=start, total=len(stale), laid=laid) or news
+            judged = judge_cards(
+                context, batch, done=start, total=len(stale), laid=laid, listed=listed
+            )
+            news = judged or news
     finally:
         if news:
             context.catalogue.rejudge()
@@ -161,17 +165,20 @@ def take_note(context: Context) -> None:
 
 
 def _cards_as_laid(context: Context, laid: Mapping[str, str]) -> Sequence[Card]:
-    """Give all cards, and take what was laid a moment ago for what was laid: it is not read once
-    more for this. Whoever asks next has the cards made anew.
+    """Give all cards, for this question alone, and take what was laid a moment ago for what was laid: it
+    is not read once more for this. Nobody else gets to see these cards.
     """
-    with context.lock:
-        context.machine.laid = laid
-        try:
-            return context.catalogue.contents().cards
-        finally:
-            context.machine.laid = {}
-            if laid:
-                context.catalogue.rejudge()
+    if not laid:
+        return context.catalogue.contents().cards
+    from copy import copy
+
+    from metier import pipeline
+
+    machine = copy(context.machine)
+    machine.laid = laid
+    ports = context.ports._replace(machine=machine, later=lambda _task: None)
+    seen = context.catalogue.glance()
+    return pipeline.catalogue(seen, context.catalogue.policy, ports).cards
 
 
 # --- what has to be judged
@@ -301,9 +308,11 @@ def judge_cards(
     done: int = 0,
     total: int = 0,
     laid: Mapping[str, str] = NOTHING_LAID,
+    listed: dict[str, set[str]] | None = None,
 ) -> bool:
     """Judge skills as they are now, and remember it; tell whether that was any news. What cannot be
-    read stays unjudged, and reaches no model.
+    read stays unjudged, and reaches no model. `listed` keeps what lies below each root, from one
+    batch to the next.
 
     Of what was just `laid` somewhere the verdict on its digest is shown, and it is read before a
     model gets it.
@@ -351,7 +360,8 @@ def judge_cards(
         for root, found in rows.items():
             with context.lock:
                 below = _terms_below(context, root, terms_name)
-                news = _remember(context, root, below, found, judge.started, laid) or news
+                there = _listed_below(context, root, {} if listed is None else listed)
+                news = _remember(context, root, below, found, judge.started, laid, there) or news
     return news
 
 
@@ -466,6 +476,19 @@ def _judge_one(
     )
 
 
+def _listed_below(context: Context, root: str, known: dict[str, set[str]]) -> set[str]:
+    """Give the paths of all skills below a root; what is `known` is not read once more."""
+    if root not in known:
+        seen = context.catalogue.glance().seen
+        known[root] = {
+            entry.path
+            for one in seen
+            if one.root.location == root
+            for entry in one.survey().entries
+        }
+    return known[root]
+
+
 def _remember(
     context: Context,
     root: str,
@@ -473,6 +496,7 @@ def _remember(
     found: Sequence[tuple[LookedAt, Judged | None]],
     started: int,
     laid: Mapping[str, str],
+    listed: set[str],
 ) -> bool:
     """Put new verdicts beside those that are known of a root and still listed; tell whether any of
     them says something new. Of what was just laid there nobody is sure: the next who needs it reads
@@ -481,8 +505,6 @@ def _remember(
     known = context.judged.of(root)
     before = known.rows()
     new = {one.card.path: (one, judged) for one, judged in found}
-    seen = context.catalogue.glance().seen
-    listed = {e.path for one in seen if one.root.location == root for e in one.survey().entries}
     rows: dict[str, Judged] = {}
     paths: list[bytes] = []
     keys: list[bytes] = []

@@ -14,6 +14,7 @@ import pytest
 from doors.command import environment
 
 import metier
+from metier.catalogue import snapshot
 from metier.errors import NotFoundError, RefusedError
 from metier.scan.io.tree_scanner import Scanner
 from metier.trust import assess, judge, sign
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from conftest import Home, Writer
 
     from metier.context import Context
+    from metier.discover.model import Survey
     from metier.library import Library
     from metier.model import Card, Digest
 
@@ -473,3 +475,69 @@ def test_every_core_together_judges_as_one_does(home: Home, skill: Writer, tmp_p
     assert seen[0] == seen[1]
     assert ["bad", "blocked", "dangerous"] in seen[0]
     assert 20 == sum(one[2] == "safe" for one in seen[0])
+
+
+def test_what_was_just_installed_is_believed_for_one_question_and_by_nobody_else(
+    home: Home, skill: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    skill("offer/good")
+    believed: list[dict[str, str]] = []
+    seen = judge.find_stale
+
+    def looked(context: Context, *given: object, **more: object) -> object:
+        believed.append(dict(context.machine.laid))
+        return seen(context, *given, **more)  # type: ignore[arg-type]
+
+    with opened(home) as m:
+        m.add(str(home.path.parent / "offer"), user=True, consent=lambda _plan: True)
+        place = home.path / ".agents/skills/good/SKILL.md"
+        place.write_text(place.read_text().replace("---\n\n", "---\n\nOther words.\n", 1))
+        monkeypatch.setattr(judge, "find_stale", looked)
+        states = [card.state for card in m.skills(all=True)]
+        offered = told(m)
+
+    assert ({}, ["visible"]) == (dict(m.context.machine.laid), states)
+    assert [] == [one for one in believed if one]
+    assert ["good"] == offered
+
+
+def test_many_batches_read_what_lies_below_a_root_once(
+    home: Home, skill: Writer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(6):
+        skill(f"home/.agents/skills/s{number}")
+    with opened(home) as m:
+        m.skills(all=True)
+    monkeypatch.setattr(judge, "BATCH_PER_CORE", 1)
+    read: list[str] = []
+    recall = snapshot.survey_of
+
+    def counted(data: bytes | None, root: str, watch: snapshot.Watch) -> Survey | None:
+        read.append(root)
+        return recall(data, root, watch)
+
+    monkeypatch.setattr(snapshot, "survey_of", counted)
+
+    with opened(home) as m:
+        verdicts = [card.verdict for card in judge.judge_listed(m.context)]
+
+    assert ["safe"] * 6 == verdicts
+    assert 3 >= read.count(str(home.path / ".agents/skills"))
+
+
+def test_a_home_that_is_a_link_is_followed_anew_at_every_look(home: Home, tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "a")
+
+    with metier.open(env={**home.env, "HOME": str(link)}, cwd=str(tmp_path)) as m:
+        m.skills(all=True)
+        first = m.context.real_home
+        link.unlink()
+        link.symlink_to(tmp_path / "b")
+        m.context.catalogue.forget()
+        m.skills(all=True)
+        second = m.context.real_home
+
+    assert [str(tmp_path / "a"), str(tmp_path / "b")] == [first, second]

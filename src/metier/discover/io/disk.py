@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 import time
 from array import array
 from contextvars import ContextVar
@@ -197,7 +198,7 @@ def real_below(path: str, folders: dict[str, str]) -> str:
     the `folders` is followed once.
     """
     folder, slash, name = path.rpartition("/")
-    if not slash or name in {"", ".", ".."} or os.path.islink(path):
+    if sys.platform == "win32" or not slash or name in {"", ".", ".."} or os.path.islink(path):
         return real(path)
     if folder not in folders:
         folders[folder] = real(folder or "/")

@@ -47,7 +47,9 @@ class HostMachine:
         self.forget_gone: Callable[[], None] = lambda: None
         """Lets places of the user's own be so no more in which nothing lies."""
         self.laid: Mapping[str, str] = {}
-        """The digests of what metier itself laid somewhere a moment ago, while these are believed."""
+        """The digests of what metier itself laid somewhere a moment ago: only a copy of this that one
+        question has for itself believes any.
+        """
         self._kept: tuple[object, Mapping[str, bool]] = (None, {})
         self._installed: dict[str, tuple[object, frozenset[str]]] | None = None
 

@@ -76,3 +76,14 @@ def test_files_and_folders_are_synced_and_pipes_are_not_waited_for(tmp_path: Pat
         OsDiskCalls().sync(str(tmp_path / "link"))
 
     assert "text" == (tmp_path / "file").read_text()
+
+
+def test_what_the_system_does_not_write_at_once_is_written_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda file, data: write(file, data[:3]))
+
+    OsDiskCalls().write(str(tmp_path / "file"), (b"a longer text", b"", b"and more"))
+
+    assert b"a longer textand more" == (tmp_path / "file").read_bytes()

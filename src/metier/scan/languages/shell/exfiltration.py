@@ -573,9 +573,12 @@ def _pushes_away(call: ShellCall) -> bool:
 def _fixed(call: ShellCall) -> bool:
     """Say whether the skill itself says where things go, and nobody is asked."""
     if call.name not in FETCHERS:
-        targets = " ".join(call.args[-8:])
+        targets = " ".join(call.args[-8:]).split(" ")
         if call.name in _COPIERS or call.name in _MAILERS or call.name in _STORERS:
-            return "$" not in targets.rpartition(" ")[2] or "://" in targets
+            return "$" not in targets[-1] or any(
+                "://" in one and "$" not in one.partition("://")[2].partition("/")[0]
+                for one in targets
+            )
         return True
     hosts = [host(url) for url, _ in urls(call)]
     return bool(hosts) and not any("$" in one or "<" in one for one in hosts)
@@ -588,6 +591,8 @@ def _left_open(call: ShellCall) -> bool:
     found = [url for url, _ in urls(call)]
     if any(f":-{url}" in arg for url in found for arg in call.args):
         return True
+    if found and all(map(_FORGES.search, found)):  # into the user's own account there
+        return any("authorization" in arg.lower() and "$" in arg for arg in call.args)
     return not _fixed(call) and (bool(found) or call.name not in FETCHERS)
 
 
