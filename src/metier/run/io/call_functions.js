@@ -196,10 +196,13 @@ function outline(text) {
   return found;
 }
 
-function depth(name, all, seen = []) {
-  const one = all.find((each) => each.name === name);
-  if (!one || seen.includes(name) || seen.length > 8) return 0;
-  return 1 + Math.max(-1, ...one.calls.map((each) => depth(each, all, [...seen, name])));
+function depths(all) {
+  let found = new Map();
+  for (let pass = 0; pass < 9; pass += 1)
+    found = new Map(
+      all.map(({ name, calls }) => [name, 1 + calls.reduce((most, each) => Math.max(most, found.get(each) ?? 0), -1)]),
+    );
+  return found;
 }
 
 const within = (promise, ms) => Promise.race([promise, new Promise((done) => realTimeout(done, ms))]);
@@ -273,7 +276,8 @@ async function main() {
   changeWorld();
   await load(text, found);
   const all = await callables(found);
-  const turn = ([name, one]) => (LAST.test(name) ? 1000 : 0) + (one.params.length ? 100 : 0) + depth(name, found);
+  const deep = depths(found);
+  const turn = ([name, one]) => (LAST.test(name) ? 1000 : 0) + (one.params.length ? 100 : 0) + (deep.get(name) ?? 0);
   const sorted = all.map((one) => [turn(one), one]).sort((a, b) => a[0] - b[0]);
   for (const [, one] of sorted.slice(0, MAX_CALLS)) {
     if (Date.now() - started < ALL_MS) await call(...one);

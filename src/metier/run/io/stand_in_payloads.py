@@ -46,6 +46,7 @@ _CODE_FIELDS = (
     "plugin", "task", "module", "theme", "template", "config", "bootstrap", "body", "content",
 )  # fmt: skip
 """Fields of an answer that are run by those who run what they get."""
+MAX_NAME_CHARS = 120
 _CODE = frozenset(
     {
         "sh",
@@ -337,6 +338,7 @@ def _node_archive(name: str, version: str, host: str) -> bytes:
 
 def _programs(name: str, mark: str, *, folder: bool = False) -> dict[str, bytes]:
     """Give what lies in an archive of some name: an installer, and the program that it is called after."""
+    name = name[-MAX_NAME_CHARS:]
     whole = name.partition(".")[0] if folder else name.rpartition(".")[0]
     program = re.split(r"[-_.]v?\d|[-_.](?:linux|darwin|macos|mac|win|x86|amd64|arm64)", whole)[0]
     paths = ["install.sh", "setup.sh", "run.sh", f"bin/{program}"]

@@ -35,7 +35,7 @@ PROGRAMS = {
 DEEP_SPACES = 6
 _IMPERATIVE = re.compile(
     r"(?:^|[.:;!?)\]\n`,-]|\d\.)[\s*_>]*(?:(?:then|first|next|finally|now|always|also|and|to [a-z ]{3,40},|please"
-    r"|(?:if|when|once|after|before) [^.`]{0,60},)[\s,]*)*"
+    r"|(?:if|when|once|after|before) [^.,`]{0,60},)[\s,]*){0,4}"
     r"(run|execute|call|invoke|use|start|type|launch|install|paste|issue|do)\b[^.`\n]{0,60}$",
     re.IGNORECASE,
 )
@@ -49,9 +49,10 @@ _WARNS = re.compile(
     r"\b(?:never|do not|don't|must not|should not|avoid|refuse to|not to|cannot)\s+(?:ever\s+|be\s+|to\s+)?"
     r"(?:run|execute|use|do|copy|paste|type|install|call|follow|start|try|write|accept|obey|ran|used|"
     r"executed|running|using|doing|this|these|it|any|such|commands?)\b"
-    r"|\b(?:instead of|bad|wrong|unsafe|dangerous|malicious|harmful|anti-?pattern)\b",
+    r"|\b(?:bad|wrong|unsafe|dangerous|malicious|harmful|anti-?pattern)\b|\binstead of\b[^,]*$",
     re.IGNORECASE,
 )
+_CLAUSE_END = re.compile(r"[.;!?]\s+|,\s+(?=(?:so|then|always|first|just)\b)")
 """What above a block says that nobody is to run it; "it never deletes" does not."""
 _TOLD = re.compile(
     r"(?<!not )(?<!never )(?<!n't )\b(?:run|execute|append|use|paste|type)\s+(?:this|these|it|them|the)\b",
@@ -132,7 +133,7 @@ class InstructionReader:
         language = piece.lang.lower()
         code = text[piece.start : piece.end].strip("\n")
         if self.is_warned(text, piece.start):
-            if language in SHELLS:
+            if language in SHELLS or self.looks_run(code):
                 self.left_out.append(NotTried(place, "the text around it warns against it"))
             return
         session = _PROMPT.match(code.lstrip()) or self.looks_run(code)
@@ -207,7 +208,10 @@ class InstructionReader:
             above[:fence] if fence >= 0 and above[fence + 4 :].strip().isalpha() else above
         ).rstrip()
         line = last.rpartition("\n")[2]
-        return bool(_WARNS.search(line)) and not _TOLD.search(line)
+        clause = _CLAUSE_END.split(line)[
+            -1
+        ]  # what warns of something else says nothing of the block
+        return bool(_WARNS.search(clause)) and not _TOLD.search(clause)
 
 
 def _begins_command(line: str) -> bool:

@@ -14,8 +14,8 @@ from metier.run.observe.model import (
     CLONE_MARK,
     GIVEN_DOMAIN,
     MARK_DOMAIN,
-    ONE_BY_ONE,
     PACKAGE_MARK,
+    is_forced,
 )
 from metier.run.observe.places import (
     AGENT_FILES,
@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from metier.run.observe.plan import ReadSkill
 
 MAX_TEXT_CHARS = 200
+MAX_SOURCES = 200
+"""Of how many hosts of a file of settings it is asked whether the instructions speak of them."""
 LEVELS: tuple[Level, ...] = ("safe", "caution", "dangerous")
 REFUSED_QUIETLY = frozenset({"io_uring_setup", "userfaultfd", "memfd_create", "clone3", "keyctl"})
 """Calls that ordinary programs try and do without: no sign of anything."""
@@ -95,7 +97,7 @@ INDEX_ASKED = re.compile(
     re.IGNORECASE,
 )
 """A package manager that asks an index for a package."""
-ACTION = re.compile(rb"\buses:[ \t]*[\"']?([\w.-]+)/([\w./-]+)@")
+ACTION = re.compile(rb"^[ \t]*(?:-[ \t]*)?uses:[ \t]*[\"']?([\w.-]+)/([\w./-]+)@", re.MULTILINE)
 _ADDRESS_IN_TEXT = re.compile(r"\b(?:https?|wss?)://[^\s\"']+")
 
 
@@ -138,7 +140,7 @@ class _Judging(ClaimsAndDeeds):
         is given. So only deeds count from there that no function is honest with, and never together
         with others.
         """
-        alone = [one for one in self.events if not one.where.endswith(ONE_BY_ONE)]
+        alone = [one for one in self.events if not is_forced(one.where)]
         if len(alone) == len(self.events):
             return self.findings()
         forced = [one for one in self.findings() if one.rule in BY_ITSELF]
@@ -228,7 +230,7 @@ class _Judging(ClaimsAndDeeds):
     ) -> Iterator[Finding]:
         """Judge secrets that reached a host."""
         host = host_of(to)
-        if where.endswith(ONE_BY_ONE) and is_made_up(host):
+        if is_forced(where) and is_made_up(host):
             return
         for place in dict.fromkeys(places):
             canary = self.canaries[place]
@@ -252,7 +254,7 @@ class _Judging(ClaimsAndDeeds):
             return "OB116"
         if self.is_login(canary, to, data):
             return "OB107"
-        if self.is_own_account(canary, places, host):
+        if self.is_own_account(canary, places, host, data):
             return "OB108"
         if self.is_handed_over(canary, host):
             return "OB109"
@@ -428,11 +430,10 @@ class _Judging(ClaimsAndDeeds):
         """
         if one.kind != "write" or "/.github/workflows/" not in one.what:
             return ""
-        before, after = (
-            dict(map(reversed, ACTION.findall(data))) for data in (self.old(one), one.data)
-        )
-        changed = (owner for name, owner in after.items() if before.get(name, owner) != owner)
-        return next(changed, b"").decode()
+        before, after = (set(ACTION.findall(data)) for data in (self.old(one), one.data))
+        had = {name for _owner, name in before}
+        changed = sorted(owner for owner, name in after - before if name in had)
+        return changed[0].decode() if changed else ""
 
     def led_elsewhere(self, one: Seen) -> str:
         """Say from where packages or actions come by what a file of settings says now, where the
@@ -443,12 +444,14 @@ class _Judging(ClaimsAndDeeds):
         brought = any(folder in one.what for folder in INSTALLED_FOLDERS)
         if one.kind != "write" or brought or not one.what.endswith(PACKAGE_SETTINGS):
             return ""
-        added = one.data.removeprefix(self.old(one)).decode("utf-8", "replace")
-        for found in _ADDRESS_IN_TEXT.finditer(added):
-            host = host_of(found[0].rstrip("/,;)]}"))
+        old = self.old(one)
+        added = one.data.removeprefix(old).decode("utf-8", "replace")
+        if not _SOURCE_LINE.search(added):
+            return ""
+        hosts = {host_of(found[0].rstrip("/,;)]}")) for found in _ADDRESS_IN_TEXT.finditer(added)}
+        for host in sorted(hosts)[:MAX_SOURCES]:
             known = host in PACKAGE_HOSTS or host in CODE_HOSTS or self.is_given(host)
-            old = host.encode() in self.old(one)
-            if not known and not old and not self.is_spoken(host) and _SOURCE_LINE.search(added):
+            if not known and host.encode() not in old and not self.is_spoken(host):
                 return f"packages come from {host}"
         return ""
 
@@ -500,7 +503,7 @@ class _Judging(ClaimsAndDeeds):
 
     def fair_rule(self, one: Seen, rule: str) -> str:
         """Give a lesser rule for settings that a skill says it writes, and that hold what we made up."""
-        ours = one.where.endswith(ONE_BY_ONE) and self.is_told(one.what)
+        ours = is_forced(one.where) and self.is_told(one.what)
         return "OB122" if rule == "OB121" and ours else rule
 
     def agent_rule(self, one: Seen) -> str:

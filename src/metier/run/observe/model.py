@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 if TYPE_CHECKING:
     from metier.model import Digest, Finding, Level, Texts
 
-    TryKind = Literal["script", "command", "setup", "code", "later"]
+    TryKind = Literal["script", "functions", "command", "setup", "code", "later"]
     EventKind = Literal[
         "read",  # a decoy was opened or its folder listed
         "write",  # a file was made or changed
@@ -40,6 +40,16 @@ BY_FUNCTIONS = " (its functions)"
 ONE_BY_ONE = " (its functions, one by one)"
 """How a try ends that calls the functions of a script which would pick among them by itself: what it
 does there counts less."""
+
+
+def is_forced(where: str) -> bool:
+    """Tell whether a try, by what it is called, called functions one by one."""
+    return where.endswith(ONE_BY_ONE)
+
+
+def unmarked(what: str) -> str:
+    """Give a skill's own text without the mark of such a try: no skill is to set it."""
+    return what.replace(ONE_BY_ONE, ONE_BY_ONE.replace("(", "[").replace(")", "]"))
 
 
 class Canary(NamedTuple):

@@ -35,6 +35,10 @@ QUIET = frozenset({
 """First words of switches that keep a script from doing what it is for."""
 
 
+MAX_DEPTH = 12
+"""How many calls deep functions are put in order."""
+
+
 def made_up(name: str, sample: str, other: Any = "sample") -> Any:
     """Make a value up, by what it is called."""
     words = name.lower().strip("_").split("_")
@@ -70,6 +74,7 @@ class FunctionOutline:
         self.flows: dict[tuple[str, int | str], set[str]] = {}
         for scope in (tree, *defined):
             self._read_flows(scope)
+        self._depths: dict[str, int] = {}
         self.asked = {one.name: _asked(one) for one in defined}
         """By function: what is asked of each of its parameters, as an attribute or as a key."""
         self.options = dict(filter(None, (_option(one, sample) for one in ast.walk(tree))))
@@ -79,12 +84,17 @@ class FunctionOutline:
         some = (one for one in ast.walk(node) if isinstance(one, ast.Call))
         return {_last_name(one.func) for one in some} & self.names
 
-    def depth(self, name: str, seen: frozenset[str] = frozenset()) -> int:
-        """Say how many calls lie below a function."""
-        if name in seen or len(seen) > 12:
-            return 0
-        below = self.calls.get(name, set())
-        return 1 + max((self.depth(one, seen | {name}) for one in below), default=-1)
+    def depth(self, name: str) -> int:
+        """Say how many calls lie below a function, up to some limit: they may go round in a circle."""
+        if not self._depths:
+            found = dict.fromkeys(self.calls, 0)
+            for _pass in range(MAX_DEPTH):
+                found = {
+                    one: 1 + max((found.get(each, 0) for each in below), default=-1)
+                    for one, below in self.calls.items()
+                }
+            self._depths = found
+        return self._depths.get(name, 0)
 
     def _read_flows(self, scope: ast.AST) -> None:
         """Learn in one scope whose results are handed to whom."""

@@ -45,6 +45,15 @@ STARTS_LATER = (
     "~/.zlogin",
     "~/.zlogout",
     "~/.xsession",
+    "~/.xsessionrc",
+    "~/.zshrc.zwc",
+    "~/.zshenv.zwc",
+    "~/.zprofile.zwc",
+    "~/.zshrc.local",
+    "~/.tmux.conf.local",
+    "~/.emacs.elc",
+    "~/.config/emacs/",
+    "~/.gradle/gradle.properties",
     "~/.config/environment.d/",
     "~/.config/plasma-workspace/",
     "~/.config/nvim/",
@@ -226,7 +235,6 @@ VENDORS = {
     ".my.cnf": ("db.internal", "prod.internal"),
     ".terraform.d/": ("terraform.io",),
     "/op/": ("1password.com",),
-    "discord/": ("discord.com",),
     ".cargo/": ("crates.io",),
     ".gem/": ("rubygems.org",),
     ".composer/": ("github.com",),
@@ -283,6 +291,10 @@ PACKAGE_HOSTS = word_set(
     "pypi.tuna.tsinghua.edu.cn conda.anaconda.org repo.anaconda.com"
 )
 """Registries, and the indexes and mirrors that many people install from."""
+STARTERS = word_set(
+    "sudo doas env nohup time timeout nice xargs exec sh bash zsh dash node python3 python uv npx"
+)
+"""Programs whose next word names what they start."""
 PACKAGE_PROGRAMS = word_set("pip pip3 npm npx pnpm yarn bun uv uvx gem cargo go")
 CODE_HOSTS = word_set("github.com codeload.github.com gitlab.com codeberg.org bitbucket.org")
 """Where people keep code that a package can be installed from by its repository."""

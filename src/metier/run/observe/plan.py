@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from metier.run.interpreters import interpreter_of, options_of
 from metier.run.observe.instructions import InstructionReader
-from metier.run.observe.model import BY_FUNCTIONS, GIVEN_DOMAIN, ONE_BY_ONE, NotTried, Try
+from metier.run.observe.model import BY_FUNCTIONS, GIVEN_DOMAIN, ONE_BY_ONE, NotTried, Try, unmarked
 from metier.run.observe.placeholders import SKILL_FOLDERS, CommandFiller
 from metier.run.observe.samples import sample_path
 from metier.run.observe.script_arguments import (
@@ -67,7 +67,7 @@ _TIMER = re.compile(
 _IN_CI = re.compile(r"\bCI\b|GITHUB_ACTIONS|GITLAB_CI|JENKINS|BUILDKITE")
 REPEATS = 6
 """How often a script is run once more that keeps something between its runs: some act only later."""
-MAX_REPEATED = 3
+MAX_REPEATED, MAX_SPED = 3, 4
 MAX_CALLED = 8
 """Scripts of which each function is called by itself."""
 NO_CALLERS: Mapping[str, str] = {}
@@ -137,10 +137,13 @@ def plan_tries(
     """
     planner = _Planner(skill, stage, frozenset(has), callers, now)
     found = list(planner.script(only) if only else planner.everything())
+    found = [
+        one if one.kind == "functions" else one._replace(what=unmarked(one.what)) for one in found
+    ]
     unique = list({(one.command, one.lines, one.hours, one.speed): one for one in found}.values())
-    usual = [one for one in unique if not one.what.endswith(ONE_BY_ONE)]
-    calls = [one for one in unique if one.what.endswith(ONE_BY_ONE)][:MAX_CALLED]
-    most = limits.tries - len(calls)
+    usual = [one for one in unique if one.kind != "functions"]
+    calls = [one for one in unique if one.kind == "functions"][:MAX_CALLED]
+    most = max(limits.tries - len(calls), 0)
     kept = [*usual[:most], *calls]
     left = [
         NotTried(one.what, f"only the first {limits.tries} are tried")
@@ -189,13 +192,14 @@ class _Planner:
         yield from self.setup()
         commands = list(self.commands())
         yield from commands
-        yield from self.sped_up(commands)
         ordered = sorted(self.scripts, key=lambda path: (not path.startswith("scripts/"), path))
         ways = [list(self.script(path)) for path in ordered if path not in SETUP_NAMES]
         turns = range(max(map(len, ways), default=0))  # every script once, before any twice
         tries = [way[turn] for turn in turns for way in ways if turn < len(way)]
+        yield from tries[: len(ways)]
+        yield from self.sped_up(commands)
         yield from self.repeated(commands, tries)
-        yield from sorted(tries, key=lambda one: one.what.endswith(ONE_BY_ONE))
+        yield from tries[len(ways) :]
 
     def repeated(self, commands: Iterable[Try], tries: Iterable[Try]) -> Iterator[Try]:
         """Give some more runs, one after the other, of scripts that may keep count: as the instructions
@@ -253,15 +257,16 @@ class _Planner:
         self.left_out += reader.left_out
 
     def sped_up(self, commands: Iterable[Try]) -> Iterator[Try]:
-        """Give the commands once more that start a script which sets a timer, with a faster clock, or
-        which asks what day it is, on later days.
+        """Give the first command that starts a script once more: with a faster clock where the script
+        sets a timer, and on later days where it asks what day it is.
         """
-        for one in commands:
-            started = [path for path in self.scripts if f"{self.stage.skill}/{path}" in one.lines]
-            texts = [self.text_of(path) for path in started]
-            if any(map(_TIMER.search, texts)):
-                yield from (_faster(one, speed) for speed in SPEEDS)
-            yield from (_later(one, hours) for hours in self.hours_later("\n".join(texts)))
+        for path in self.scripts[:MAX_SPED]:
+            text, whole = self.text_of(path), f"{self.stage.skill}/{path}"
+            one = next((one for one in commands if whole in one.lines), None)
+            if one is not None:
+                speeds = SPEEDS if _TIMER.search(text) else ()
+                yield from (_faster(one, speed) for speed in speeds)
+                yield from (_later(one, hours) for hours in self.hours_later(text))
 
     def hours_later(self, text: str) -> Iterator[int]:
         """Give how far the clock is moved for a script: not at all for one that asks for no time."""
@@ -363,7 +368,12 @@ class _Planner:
         command = (program, "-e" if program == "node" else "-c", caller, start[-1])
         sample = sample_path(self.filler.usual_ending(text))
         # Whole, for where it becomes the end of an address.
-        return Try("script", f"{path}{ending}", path, (*command, f"{self.stage.project}/{sample}"))
+        return Try(
+            "functions" if ending == ONE_BY_ONE else "script",
+            f"{path}{ending}",
+            path,
+            (*command, f"{self.stage.project}/{sample}"),
+        )
 
     @staticmethod
     def run(path: str, start: Texts, arguments: Texts) -> Try:

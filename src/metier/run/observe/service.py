@@ -20,7 +20,7 @@ from metier.run.model import REFUSED, never
 from metier.run.observe.judge import judge
 from metier.run.observe.kept import kept_observation, observe_ruleset
 from metier.run.observe.later import later_tries
-from metier.run.observe.model import ONE_BY_ONE, SkillObservation, WatchLimits
+from metier.run.observe.model import SkillObservation, WatchLimits
 from metier.run.observe.plan import ReadSkill, asked_variables, plan_tries
 from metier.run.observe.stage import build_stage, program_names
 from metier.run.observe.suggest import suggest_run
@@ -199,7 +199,7 @@ def _with_later(tries: Sequence[Try], stage: Stage) -> list[Try]:
     """Add what happens later, before functions are called one by one: what these leave behind is not
     what the skill would.
     """
-    calls = [one for one in tries if one.what.endswith(ONE_BY_ONE)]
+    calls = [one for one in tries if one.kind == "functions"]
     usual = [one for one in tries if one not in calls]
     return [*usual, *(later_tries(stage) if usual else ()), *calls]
 

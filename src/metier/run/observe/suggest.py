@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.run.observe.model import ONE_BY_ONE
+from metier.run.observe.model import is_forced
 from metier.run.observe.signs import host_of
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def suggest_run(script: str, level: str, events: Iterable[JsonObject]) -> RunSug
         one
         for one in events
         if (str(one["where"]).partition(" ")[0] == script or f" {script}" in str(one["where"]))
-        and not str(one["where"]).endswith(ONE_BY_ONE)
+        and not is_forced(str(one["where"]))
     ]
     hosts = _named(host_of(one["what"]) for one in own if one["kind"] == "connect")
     reads = _named(one["what"] for one in own if one["kind"] == "read" and SAMPLES in one["what"])

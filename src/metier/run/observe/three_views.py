@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from metier.run.observe.model import ONE_BY_ONE
+from metier.run.observe.model import is_forced
 from metier.scan.report import abilities_of
 from metier.standard.document import read_document
 from metier.trust.capabilities import CHOSEN_BY_MODEL, capabilities
@@ -91,7 +91,7 @@ def _deeds(events: Iterable[Seen]) -> list[str]:
     for one in events:
         if one.kind == "read" and _PLAIN_FOLDER.fullmatch(one.what):
             continue  # whoever starts Python lists a few folders
-        if one.where.endswith(ONE_BY_ONE):
+        if is_forced(one.where):
             continue  # that was our doing
         what = one.what.split(" ", 1)[0] if one.kind == "exec" else one.what
         by_kind.setdefault(one.kind, {})[what] = None

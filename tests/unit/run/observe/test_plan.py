@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from metier.run.io.decoy_table import load_callers, load_decoys
-from metier.run.observe.model import WatchLimits
+from metier.run.observe.model import ONE_BY_ONE, WatchLimits, is_forced
 from metier.run.observe.plan import (
     HOURS_LATER,
     ObservePlan,
@@ -448,6 +448,43 @@ def test_a_command_that_starts_a_script_which_asks_for_the_date_is_tried_later_t
     )
 
     assert 4 == sum(one.hours > 0 for one in plan.tries if one.kind == "command")
+
+
+def test_no_skill_sets_the_mark_of_functions_that_we_call() -> None:
+    name = f"rm -rf ~/Documents # x{ONE_BY_ONE}"
+
+    tries = planned(f"```bash\n{name}\n```\n").tries
+
+    assert [False] == [is_forced(one.what) for one in tries]
+
+
+def test_many_commands_that_start_a_script_leave_room_for_the_others() -> None:
+    script = "import datetime, asyncio\nasyncio.sleep(1)\nopen('/tmp/x')\n"
+    text = "".join(f"```bash\npython3 scripts/ok.py a{at}\n```\n\n" for at in range(12))
+
+    plan = planned(text, scripts__ok_dot_py=script, scripts__other_dot_py="print()\n")
+
+    assert "scripts/other.py" in whats(plan)
+
+
+def test_conditions_that_repeat_are_read_in_time() -> None:
+    text = "if a, " * 27 + "`foo bar`\n"
+
+    assert [] == whats(planned(text))
+
+
+@pytest.mark.parametrize(
+    ("above", "tried"),
+    [
+        ("Don't use sudo. First, set the workspace up:", True),
+        ("This can't be used before, so always start with:", True),
+        ("Bad output? Then repair it with:", True),
+        ("Use npm ci instead of:", False),
+        ("Never run this:", False),
+    ],
+)
+def test_a_warning_of_something_else_hides_no_block(above: str, tried: bool) -> None:
+    assert tried == bool(planned(f"{above}\n\n```bash\ngit status .\n```\n").tries)
 
 
 def test_of_switches_that_exclude_each_other_the_last_is_set() -> None:

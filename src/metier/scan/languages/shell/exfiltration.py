@@ -96,6 +96,14 @@ _FACTS = word_set(
     "last ps "
     "netstat lsof arp system_profiler"
 )
+_OPENSSL_STAYS = word_set("enc dgst base64 rand passwd req x509 genrsa pkey rsa pkcs12 pkeyutl cms")
+"""What openssl does without a network."""
+_DELIVERS = re.compile(r"(?i)deploy|publish|upload|release|artifact|build|registry|import")
+_SINKS = ("/dev/null",)
+_FORGES = re.compile(
+    r"(?i)(?:^|[@/.])(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org|dev\.azure\.com|huggingface\.co"
+    r"|heroku\.com|gitee\.com|sr\.ht)"
+)
 _COPIERS = word_set("scp sftp rsync rclone croc magic-wormhole wormhole")
 _DIRECT = word_set("croc magic-wormhole wormhole sftp")
 """Copiers that need no address of another machine."""
@@ -501,7 +509,7 @@ def _stays(script: ShellScript, call: ShellCall) -> bool:
         return True  # a line of a table that begins with the word
     if call.name in ("ssh", "openssl") and not fed:
         return True
-    if call.name == "openssl" and not call.has("s_client", "s_server"):
+    if call.name == "openssl" and call.args[:1] and call.args[0] in _OPENSSL_STAYS:
         return True  # it only encrypts
     local = [url for url, _ in urls(call)]
     return bool(local) and all(remote.is_this_machine(url) for url in local)
@@ -515,7 +523,8 @@ def _grave_rule(script: ShellScript, call: ShellCall, kinds: set[str]) -> str:
         silent = any(one.target.text in _SINKS for one in call.redirects)
         if silent or call.has("--mirror", "--all") or _unwatched(script, call):
             kinds.add("work")
-    if "facts" in kinds and _left_open(call):
+    told = {one.name for one in script.calls if one.name in _FACTS}
+    if "facts" in kinds and told <= {"hostname"} and _left_open(call):
         kinds = kinds - {"facts"}  # which machine it was, told to an address of the user's choice
     rules = [rule for kind, rule in _CRITICAL.items() if kind in kinds]
     if rules[:1] == ["SC218"] and not _takes_away(script, call, kinds):
@@ -523,9 +532,6 @@ def _grave_rule(script: ShellScript, call: ShellCall, kinds: set[str]) -> str:
     elif not rules and _uploads(call) and _fixed(call) and _unwatched(script, call):
         rules = ["SC218"]
     return rules[0] if rules else ""
-
-
-_DELIVERS = re.compile(r"(?i)deploy|publish|upload|release|artifact|build|registry|import")
 
 
 def _takes_away(script: ShellScript, call: ShellCall, kinds: set[str]) -> bool:
@@ -538,9 +544,6 @@ def _takes_away(script: ShellScript, call: ShellCall, kinds: set[str]) -> bool:
     return "work" in kinds or _unwatched(script, call) or not _DELIVERS.search(target)
 
 
-_SINKS = ("/dev/null",)
-
-
 def _unwatched(script: ShellScript, call: ShellCall) -> bool:
     """Say whether nobody is to see that something was sent, or that it failed."""
     silent = any(one.target.text in _SINKS for one in call.redirects) or any(
@@ -551,12 +554,6 @@ def _unwatched(script: ShellScript, call: ShellCall) -> bool:
     return (silent and (call.command.link == "&" or shrugs)) or (
         call.command.link == "&" and call.has("-s", "--silent", "-sS", "-q")
     )
-
-
-_FORGES = re.compile(
-    r"(?i)(?:^|[@/.])(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org|dev\.azure\.com|huggingface\.co"
-    r"|heroku\.com|gitee\.com|sr\.ht)"
-)
 
 
 def _pushes_away(call: ShellCall) -> bool:

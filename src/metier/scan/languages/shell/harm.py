@@ -62,8 +62,6 @@ def check_persistence(script: ShellScript, texts: ScriptWords) -> Iterator[RuleH
     )
     for one in named_places("persistence", texts) if writing else ():
         rule = _RULES.get(one.what)
-        if one.what == "a system service" and _DROP_IN.search(one.word.text):
-            continue
         if rule and _writes(one):
             lasting.add(one.call.place)
             if rule == "SC244" and not _brings_key(script, one.call):
@@ -86,8 +84,6 @@ def check_persistence(script: ShellScript, texts: ScriptWords) -> Iterator[RuleH
     yield from _loaded(script, lasting)
 
 
-_DROP_IN = re.compile(r"\.(?:service|socket|timer)\.d/[\w.-]+\.conf$")
-"""Settings for a service that there is: no service of its own."""
 _PUBLIC_KEY = re.compile(
     r"\b(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-\w{1,20})[ \t]+AAAA[A-Za-z0-9+/]{4}"
 )
