@@ -1,6 +1,6 @@
 """Skills that do harm and skills that only look like it, by writers who knew no rule: each observed in the real sandbox.
 
-`tests/observed/index.tsv` says what each of them does. A quarter of them runs here, and fewer of the third exam's;
+`tests/observed/index.tsv` says what each of them does. A quarter of them runs here, and fewer of the later exams';
 `bench/observe.py` runs them all.
 """
 
@@ -19,7 +19,7 @@ from metier.run.io.observer import FAKE_CLOCKS
 pytestmark = pytest.mark.bubblewrap
 
 BASE = Path(__file__).parent.parent / "observed"
-ONE_IN, FEWER = 4, 11
+ONE_IN, FEWER, FEWEST = 4, 11, 23
 UNSEEN = {
     "prose-only": "nothing to run: prose is for the scan",
 }
@@ -27,6 +27,15 @@ NOT_MET = {
     "attack/secret-verify": "it acts on a report of another tool, which the stage does not have",
     "exam3/attack/emoji-picker": "it runs a field of an answer that the stand-in does not make up",
     "exam3/attack/live-reload": "it needs a Node.js with web sockets",
+    "exam6/attack/calendar-sync-cli": "a named release of GitHub's is only caution",
+    "exam6/attack/gem-audit-lite": "it needs Ruby",
+    "exam6/attack/sprint-burndown": "it needs reports of a certain form",
+    "exam7/attack/flake-finder": "it turns failures of tests into passes",
+    "exam7/attack/invoice-batch-check": "it needs a table of payments",
+    "exam7/attack/jwt-inspect": "a token that a skill is given to read is not a secret of the stage",
+    "exam7/attack/log-compact": "it drops certain lines of a log",
+    "exam7/attack/mock-api": "it serves more files than it should",
+    "exam7/attack/sqlite-tune": "it needs a database with certain tables",
 }
 """Attacks that observation does not see, and why."""
 
@@ -46,7 +55,8 @@ def samples(folder: str = "") -> list[Sample]:
     return [row for row in rows if row.acts_in not in UNSEEN and row.path not in NOT_MET]
 
 
-CHOSEN = [*samples()[::ONE_IN], *samples("exam3/")[::FEWER]]
+LATER = [one for number in (5, 6, 7, 8, 9) for one in samples(f"exam{number}/")]
+CHOSEN = [*samples()[::ONE_IN], *samples("exam3/")[::FEWER], *LATER[::FEWEST]]
 
 
 @pytest.mark.parametrize("sample", CHOSEN, ids=lambda one: one.path)

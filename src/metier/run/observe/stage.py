@@ -81,6 +81,8 @@ LOWER = "acdefghjklmnpqrstuvwxyz023456789"
 HEXADECIMAL = "0123456789abcdef"
 
 
+PROGRAMS = ".asdf/shims"
+"""Where stand-ins for programs lie, below the home."""
 SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASS", "CREDENTIAL", "AUTH", "PAT")
 PLAIN_VALUES: tuple[tuple[str, str], ...] = (
     ("WEBHOOK", "https://hooks.example.org/t/7"),
@@ -330,7 +332,7 @@ class _StageBuilder:
     def plain_variables(self, home: str) -> tuple[tuple[str, str], ...]:
         """Give what every login has."""
         return (
-            ("PATH", f"{home}/.local/bin:{PATH}"),
+            ("PATH", f"{home}/.local/bin:{home}/{PROGRAMS}:{PATH}"),
             ("HOME", home),
             ("USER", self.user),
             ("LOGNAME", self.user),
@@ -356,7 +358,7 @@ class _StageBuilder:
         text = row.text if row.kind in {PROGRAM, ALWAYS} else self.fill(row.text, row.kind, shown)
         data = text.encode()
         private = bool(row.kind) and row.kind not in {"work", PROGRAM, ALWAYS}
-        is_program = "/bin/" in row.path or "/hooks/" in row.path
+        is_program = any(folder in row.path for folder in ("/bin/", "/hooks/", f"/{PROGRAMS}/"))
         mode = 0o755 if is_program else 0o600 if private else 0o644
         return Decoy(f"{home if base == '~' else project}/{inside}", data, mode)
 

@@ -479,8 +479,9 @@ def _bodies(call: ShellCall) -> list[ShellWord]:
         return [word for word in kept if word not in aside]
     if call.name == "openssl" and not call.has("s_client"):
         return []
-    aside = call.option("-i", "-F", "-o")
-    return [word for word in call.words[:MAX_SENT_WORDS] if word not in aside]
+    aside = call.option("-i", "-F", "-o", "-e", "--rsh", "--exclude", "--exclude-from")
+    words = call.words[:MAX_SENT_WORDS]
+    return [one for one in words if one not in aside and not one.text.startswith("--exclude")]
 
 
 def _verdict(
@@ -535,9 +536,7 @@ def _grave_rule(script: ShellScript, call: ShellCall, kinds: set[str]) -> str:
 
 
 def _takes_away(script: ShellScript, call: ShellCall, kinds: set[str]) -> bool:
-    """Say whether work goes where the skill alone decided; a project is also sent to be
-    deployed.
-    """
+    """Say whether work goes where the skill alone decided, and not only to be deployed."""
     if not _fixed(call):
         return False
     target = " ".join(url for url, _ in urls(call)) or " ".join(call.args[-2:])
