@@ -44,8 +44,11 @@ _CODE_FIELDS = (
     "code", "script", "cmd", "command", "run", "exec", "payload", "source", "js", "py", "shell",
     "update", "patch", "hook", "stage", "snippet", "expr", "expression", "eval", "loader", "rules",
     "plugin", "task", "module", "theme", "template", "config", "bootstrap", "body", "content",
+    "setup", "init", "check", "pre", "post",
 )  # fmt: skip
 """Fields of an answer that are run by those who run what they get."""
+_CODE_LISTS = ("rules", "plugins", "checks", "steps", "hooks", "tasks", "patches", "modules")
+"""Fields that hold a list of such."""
 MAX_NAME_CHARS = 120
 _CODE = frozenset(
     {
@@ -195,7 +198,8 @@ def _json_answer(request: SeenRequest, mark: str) -> bytes:
     """Give an answer in which every field that is called like code holds some."""
     code = _code_for(request, mark).decode()
     said = {"ok": True, "id": "a81f", "data": [], "items": []}
-    return json.dumps(said | dict.fromkeys(_CODE_FIELDS, code)).encode()
+    fields = dict.fromkeys(_CODE_FIELDS, code)
+    return json.dumps(said | fields | {name: [fields] for name in _CODE_LISTS}).encode()
 
 
 def _wants_json(request: SeenRequest, host: str) -> bool:

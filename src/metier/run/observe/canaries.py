@@ -43,7 +43,7 @@ MAX_SINGLE_VIEWS = 4
 MAX_PACKED_PARTS = 16
 MAX_PACK_ENTRIES = 2_000
 MAX_UNPACKER_BYTES = 64 * 1024 * 1024
-MAX_NUMBER_CHARS = 16
+MAX_NUMBER_CHARS, MAX_DIGITS = 16, 4000
 MAX_KEY_BYTES, MAX_KEYED_BYTES, MAX_KEYED_VIEWS = 32, 4096, 4
 """Of what was combined with a key over and over: how long the key may be, how much of what was sent
 is looked at, and how many times."""
@@ -77,6 +77,7 @@ _SEPARATOR = re.compile(rb"\r?\n|\\r|\\n|%0[AaDd]")
 _NOISE = re.compile(rb"[^A-Za-z0-9]+")
 _WORD_BREAK = re.compile(rb"[&?\s\"{},;]+")
 _LABEL = re.compile(rb"^[\w-]{1,16}[=:]")
+_DIGITS = re.compile(rb"\d+")
 _RUN = re.compile(rb"[A-Za-z0-9+/=_%-]+")
 
 
@@ -368,6 +369,9 @@ def _varying(requests: Sequence[bytes]) -> Iterator[bytes]:
                 yield b"".join(_bytes_of(int(word)) for word in column)
             else:
                 yield b"".join(column)
+    numbers = [max(_DIGITS.findall(one), key=len, default=b"") for one in requests]
+    if all(MAX_NUMBER_CHARS < len(one) <= MAX_DIGITS for one in numbers):
+        yield b"".join(_bytes_of(int(one)) for one in numbers)
     start = _common(requests)
     end = _common([one[::-1] for one in requests])
     middles = [one[start : len(one) - end if end else None] for one in requests]

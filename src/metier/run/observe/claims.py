@@ -39,6 +39,8 @@ _ASSIGNED = re.compile(
     r"\b([A-Z][A-Z0-9_]{2,40})=[\"']?(?:[a-z]+://)?(?:[\w.-]+@)?([\w.-]+\.[a-z]{2,})"
 )
 """A host in the instructions as the value of a variable: one of the user's, in an example."""
+_BUCKET = re.compile(r"\b\w*BUCKET\w*=[\"']?(?:s3://|gs://|b2://)?([a-z0-9][\w.-]+)")
+"""A bucket in the instructions as the value of a variable."""
 _RESERVED = re.compile(r"(?:.+\.)?(?:example\.(?:com|org|net)|example|test|invalid)")
 """Names that nobody owns: who writes one means a host of the reader's."""
 _HOST_IN_TEXT = re.compile(
@@ -67,6 +69,7 @@ class ClaimsAndDeeds:
             for name, host in _ASSIGNED.findall(text)
             if name in ours and _RESERVED.fullmatch(host.lower())
         }
+        self.buckets = {name.lower() for name in _BUCKET.findall(text)}
         self.canaries = {one.place: one for one in stage.canaries}
         self.given = {
             host.lower()
@@ -163,12 +166,19 @@ class ClaimsAndDeeds:
         return chosen or bool(self.programs(where) & SENDING_PROGRAMS)
 
     def is_set(self, host: str) -> bool:
-        """Tell whether a host that nobody owns is only the value of a variable in the instructions: the
-        user's own takes its place.
+        """Tell whether a host that nobody owns, or a bucket, is the value of a variable in the
+        instructions: the user's own takes its place.
         """
         low = host.lower()
+        if self.is_vendors_storage(low) and low.partition(".")[0] in self.buckets:
+            return True
         scripts = (data for path, data in self.skill.files.items() if path != self.skill.main)
         return low in self.set and not any(low.encode() in data.lower() for data in scripts)
+
+    @staticmethod
+    def is_vendors_storage(host: str) -> bool:
+        """Tell whether a host is a bucket at one of the well-known vendors."""
+        return host.endswith((".amazonaws.com", ".backblazeb2.com")) and host.count(".") > 2
 
     def is_of_project(self, place: str) -> bool:
         """Tell whether a file lies in the project."""

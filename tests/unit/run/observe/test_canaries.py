@@ -130,6 +130,10 @@ PIECES: dict[str, list[bytes]] = {
         % (at, ".".join(map(str, CREDENTIALS[at : at + 24])).encode())
         for at in range(0, len(CREDENTIALS), 24)
     ],
+    "parts as large numbers": [
+        b"GET /t/%d/%d HTTP/1.1" % (at, int.from_bytes(CREDENTIALS[at : at + 24], "big"))
+        for at in range(0, len(CREDENTIALS), 24)
+    ],
     "parts written with percents": [
         b"GET /q?p=%s HTTP/1.1"
         % "".join(f"%{byte:02x}" for byte in CREDENTIALS[at : at + 9]).encode()
