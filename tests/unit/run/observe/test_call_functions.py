@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from metier.run.io.decoy_table import load_callers
+from metier.run.observe.outline import FunctionOutline
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -258,3 +260,13 @@ def test_python_goes_on_past_what_would_stop_it(what: str, tmp_path: Path) -> No
     source, expected = PYTHON[what]
 
     assert expected == called(tmp_path, source)
+
+
+def test_functions_that_all_call_each_other_are_put_in_order_in_time() -> None:
+    names = [f"f{number}" for number in range(40)]
+    calls = "; ".join(f"{name}()" for name in names)
+    tree = ast.parse("".join(f"def {name}():\n    {calls}\n" for name in names) + "def g(): f0()\n")
+
+    outline = FunctionOutline(tree, "sample")
+
+    assert outline.depth("f0") <= outline.depth("g")
