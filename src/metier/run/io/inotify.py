@@ -7,6 +7,7 @@ from __future__ import annotations
 import ctypes
 import os
 import struct
+import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -74,8 +75,8 @@ class Inotify:
             pass
 
     def close(self) -> None:
-        """End."""
-        os.close(self.number)
+        """End. With hundreds of watches the kernel takes its time, and nobody needs to wait for it."""
+        threading.Thread(target=os.close, args=(self.number,)).start()
 
     def _raw(self) -> Iterator[tuple[int, int, bytes]]:
         with suppress(BlockingIOError):

@@ -174,16 +174,21 @@ class StageFolder:
     def _lay(self) -> None:
         stage, now = self.stage, time.time()
         os.makedirs(self.outside(stage.project), exist_ok=True)
+        made: set[str] = set()
         for decoy in stage.decoys:
             path = self.outside(decoy.path)
-            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            folder = os.path.dirname(path)
+            if folder not in made:
+                os.makedirs(folder, mode=0o700, exist_ok=True)
+                made.add(folder)
             number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-            with os.fdopen(number, "wb") as file:
+            with os.fdopen(
+                number, "wb", buffering=0
+            ) as file:  # the time is set after it is written
                 file.write(decoy.data)
                 os.fchmod(number, decoy.mode & 0o777)
                 days = NEWEST_DAYS + zlib.crc32(decoy.path.encode()) % SPREAD_DAYS
                 then = now - days * DAY_SECONDS
-                file.flush()  # what is written later would be from today
                 os.utime(number, (then, then))
         for folder, folders, files in os.walk(self.outside(stage.skill)):
             for name in (*folders, *files):
