@@ -85,6 +85,9 @@ def test_every_skill_of_the_index_is_there() -> None:
         rows = list(csv.reader(file, delimiter="\t"))[1:]
 
     assert [] == [row[0] for row in rows if not (BASE / row[0] / "SKILL.md").is_file()]
+    later = [f"exam{number}" for number in (5, 6, 7, 8, 9)]
+    there = [one.path for exam in later for one in samples(f"{exam}/")]
+    assert [] == [path for path in there if not (BASE / path / "SKILL.md").is_file()]
     assert {"attack": 60, "honest": 60} == {
         label: sum(row[1] == label for row in rows) for label in ("attack", "honest")
     }

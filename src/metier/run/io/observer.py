@@ -24,7 +24,7 @@ from metier.run.io.stand_in import RESOLVER_ADDRESS
 from metier.run.io.stream import RunCallbacks, drive
 from metier.run.io.watcher import SESSION, SHELL_HEAD, EventLog, TryWatcher
 from metier.run.model import MIB, PATH, Cage, GivenFile, Guise, RunLimits
-from metier.run.observe.model import NotTried, WatchRecord
+from metier.run.observe.model import SPEEDS, NotTried, WatchRecord, faster
 from metier.run.sandbox.bwrap_arguments import BWRAP_MARK, explain_failure
 from metier.run.sandbox.launcher import LAUNCHER, LINGER_ROUNDS, NOT_FOUND, launcher
 from metier.run.sandbox.seccomp import watch_program
@@ -48,8 +48,6 @@ MAX_SLOW, SLOW_SECONDS = 2, 2
 """After so many tries that took all of their time, each has only so many seconds: the time of all is
 for those that do something.
 """
-FASTER = 1_000
-"""How much faster the clock runs where a try is repeated that took all of its time."""
 WATCHES_SINCE = (5, 5)
 """Since this kernel a watcher can let a call go on that it was asked about."""
 FAST_LINGER_ROUNDS = 3 * LINGER_ROUNDS
@@ -185,9 +183,10 @@ class _Session:
                 again = min(SLOW_SECONDS, until - time.monotonic())
                 clocked = late and one.speed == 1 and one.kind != "functions" and _fake_clock()
                 if clocked and again > 0 and not stopped():
-                    self._log.where = f"{one.what} (clock {FASTER} times as fast)"
-                    self._run(one._replace(speed=FASTER), again, stopped)
-                    tried.append(self._log.where)
+                    sped = faster(one, SPEEDS[-1])
+                    self._log.where = sped.what
+                    self._run(sped, again, stopped)
+                    tried.append(sped.what)
         tell(len(tries), len(tries))
         complete = self._log.complete and self._inotify.complete and self._folder.complete
         return WatchRecord(tuple(self._log.events), tuple(tried), tuple(left), complete)

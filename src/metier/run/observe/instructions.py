@@ -52,8 +52,8 @@ _WARNS = re.compile(
     r"|\b(?:bad|wrong|unsafe|dangerous|malicious|harmful|anti-?pattern)\b|\binstead of\b[^,]*$",
     re.IGNORECASE,
 )
-_CLAUSE_END = re.compile(r"[.;!?]\s+|,\s+(?=(?:so|then|always|first|just)\b)")
 """What above a block says that nobody is to run it; "it never deletes" does not."""
+_CLAUSE_END = re.compile(r"[.;!?]\s+|,\s+(?=(?:so|then|always|first|just)\b)")
 _TOLD = re.compile(
     r"(?<!not )(?<!never )(?<!n't )\b(?:run|execute|append|use|paste|type)\s+(?:this|these|it|them|the)\b",
     re.IGNORECASE,
@@ -208,9 +208,8 @@ class InstructionReader:
             above[:fence] if fence >= 0 and above[fence + 4 :].strip().isalpha() else above
         ).rstrip()
         line = last.rpartition("\n")[2]
-        clause = _CLAUSE_END.split(line)[
-            -1
-        ]  # what warns of something else says nothing of the block
+        # What warns of something else says nothing of the block.
+        clause = _CLAUSE_END.split(line)[-1]
         return bool(_WARNS.search(clause)) and not _TOLD.search(clause)
 
 

@@ -92,12 +92,12 @@ _SOURCE_LINE = re.compile(
     re.IGNORECASE,
 )
 """A word with which a file of settings says where packages come from."""
-INDEX_ASKED = re.compile(
+_INDEX_ASKED = re.compile(
     rb"^(?:GET|HEAD) [^\r\n]{1,2000}\r\n(?:[^\r\n]+\r\n){0,20}?User-Agent: (?:pip|npm|uv)/",
     re.IGNORECASE,
 )
 """A package manager that asks an index for a package."""
-ACTION = re.compile(rb"^[ \t]*(?:-[ \t]*)?uses:[ \t]*[\"']?([\w.-]+)/([\w./-]+)@", re.MULTILINE)
+_ACTION = re.compile(rb"^[ \t]*(?:-[ \t]*)?uses:[ \t]*[\"']?([\w.-]+)/([\w./-]+)@", re.MULTILINE)
 _ADDRESS_IN_TEXT = re.compile(r"\b(?:https?|wss?)://[^\s\"']+")
 
 
@@ -332,7 +332,7 @@ class _Judging(ClaimsAndDeeds):
     def packages(self) -> Iterator[Finding]:
         """Judge packages by the host that they came from."""
         for one in self.events:
-            if one.kind == "send" and INDEX_ASKED.search(one.data):
+            if one.kind == "send" and _INDEX_ASKED.search(one.data):
                 host = host_of(one.what)
                 if not (host in PACKAGE_HOSTS or host in CODE_HOSTS or self.is_given(host)):
                     yield self.finding("OB114", f"asked {host} for a package", one.where, host)
@@ -430,7 +430,7 @@ class _Judging(ClaimsAndDeeds):
         """
         if one.kind != "write" or "/.github/workflows/" not in one.what:
             return ""
-        before, after = (set(ACTION.findall(data)) for data in (self.old(one), one.data))
+        before, after = (set(_ACTION.findall(data)) for data in (self.old(one), one.data))
         had = {name for _owner, name in before}
         changed = sorted(owner for owner, name in after - before if name in had)
         return changed[0].decode() if changed else ""

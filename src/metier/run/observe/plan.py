@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from metier.run.interpreters import interpreter_of, options_of
 from metier.run.observe.instructions import InstructionReader
-from metier.run.observe.model import BY_FUNCTIONS, GIVEN_DOMAIN, ONE_BY_ONE, NotTried, Try, unmarked
+from metier.run.observe.model import (
+    BY_FUNCTIONS,
+    GIVEN_DOMAIN,
+    ONE_BY_ONE,
+    SPEEDS,
+    NotTried,
+    Try,
+    faster,
+    unmarked,
+)
 from metier.run.observe.placeholders import SKILL_FOLDERS, CommandFiller
 from metier.run.observe.samples import sample_path
 from metier.run.observe.script_arguments import (
@@ -26,7 +35,7 @@ from metier.run.observe.script_arguments import (
 from metier.scan.model import word_set
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from metier.model import Texts
     from metier.run.observe.model import Stage, WatchLimits
@@ -42,9 +51,6 @@ MAX_DATES, PAST_DATE_HOURS, FURTHEST_HOURS = 2, 33 * DAY_HOURS, 9 * 365 * DAY_HO
 """Of the dates that a script names, so many are tried, each a month after it has passed: some languages
 count months from 0.
 """
-SPEEDS = (100, 1_000)
-"""How many times as fast the clock runs for a script that sets a timer. The slower one leaves programs
-enough time to wait for an answer."""
 MAX_SHOWN_CHARS = 120
 
 _STANDARD_INPUT = re.compile(
@@ -193,7 +199,8 @@ class _Planner:
         commands = list(self.commands())
         yield from commands
         ordered = sorted(self.scripts, key=lambda path: (not path.startswith("scripts/"), path))
-        ways = [list(self.script(path)) for path in ordered if path not in SETUP_NAMES]
+        found = [list(self.script(path)) for path in ordered if path not in SETUP_NAMES]
+        ways = [some for some in found if some]
         turns = range(max(map(len, ways), default=0))  # every script once, before any twice
         tries = [way[turn] for turn in turns for way in ways if turn < len(way)]
         yield from tries[: len(ways)]
@@ -201,16 +208,15 @@ class _Planner:
         yield from self.repeated(commands, tries)
         yield from tries[len(ways) :]
 
-    def repeated(self, commands: Iterable[Try], tries: Iterable[Try]) -> Iterator[Try]:
+    def repeated(self, commands: Sequence[Try], tries: Sequence[Try]) -> Iterator[Try]:
         """Give some more runs, one after the other, of scripts that may keep count: as the instructions
         start them, or with what they take.
         """
         keeping = [path for path in self.scripts if _KEEPS.search(self.text_of(path))]
         for path in keeping[:MAX_REPEATED]:
-            whole = f"{self.stage.skill}/{path}"
-            line = next((one.lines for one in commands if whole in one.lines), "")
+            told = self.started_by(path, commands)
             started = next((one.command for one in tries if one.place == path), ())
-            again = line or shlex.join(started)
+            again = told.lines if told else shlex.join(started)
             if again and "\nexit" not in again:
                 lines = f"for again in {' '.join(map(str, range(REPEATS)))}; do\n{again}\ndone"
                 yield Try("script", f"{path}, {REPEATS} times", path, ("bash", "-c", lines), lines)
@@ -256,17 +262,22 @@ class _Planner:
             yield self.shell("command", one.lines, one.place)
         self.left_out += reader.left_out
 
-    def sped_up(self, commands: Iterable[Try]) -> Iterator[Try]:
+    def sped_up(self, commands: Sequence[Try]) -> Iterator[Try]:
         """Give the first command that starts a script once more: with a faster clock where the script
         sets a timer, and on later days where it asks what day it is.
         """
-        for path in self.scripts[:MAX_SPED]:
-            text, whole = self.text_of(path), f"{self.stage.skill}/{path}"
-            one = next((one for one in commands if whole in one.lines), None)
-            if one is not None:
-                speeds = SPEEDS if _TIMER.search(text) else ()
-                yield from (_faster(one, speed) for speed in speeds)
-                yield from (_later(one, hours) for hours in self.hours_later(text))
+        begun = {path: self.started_by(path, commands) for path in self.scripts}
+        started = [(path, one) for path, one in begun.items() if one is not None]
+        for path, one in started[:MAX_SPED]:
+            text = self.text_of(path)
+            if _TIMER.search(text):
+                yield from (faster(one, speed) for speed in SPEEDS)
+            yield from (_later(one, hours) for hours in self.hours_later(text))
+
+    def started_by(self, path: str, commands: Iterable[Try]) -> Try | None:
+        """Give the first command that starts a script."""
+        whole = f"{self.stage.skill}/{path}"
+        return next((one for one in commands if whole in one.lines), None)
 
     def hours_later(self, text: str) -> Iterator[int]:
         """Give how far the clock is moved for a script: not at all for one that asks for no time."""
@@ -321,7 +332,7 @@ class _Planner:
         if with_input:
             yield self.run(path, start, with_input)
         if _STANDARD_INPUT.search(text):
-            fed = f"{shlex.join(start)} < {sample_path(self.filler.usual_ending(text))}"
+            fed = f"{shlex.join(start)} < {usual}"
             yield self.shell("command", fed, path)._replace(kind="script", what=f"{path} < sample")
         yield self.run(path, start, ())
         switches = switches_of(text)
@@ -341,23 +352,23 @@ class _Planner:
 
     def more_ways(self, path: str, start: Texts, text: str, with_input: Texts) -> Iterator[Try]:
         """Give further ways: with other words, with a faster clock, on later days, and in earnest."""
-        chosen = list(choices_of(text, with_input))
+        chosen, switches = list(choices_of(text, with_input)), switches_of(text)
         for words in chosen:
             yield self.run(path, start, words)
         if _TIMER.search(text):
-            ways = dict.fromkeys((with_input, (*with_input, *switches_of(text)), *chosen[:1]))
-            yield from (_faster(self.run(path, start, way), SPEEDS[-1]) for way in ways)
-        asked = self.run(path, start, (*with_input, *switches_of(text)))
+            ways = dict.fromkeys((with_input, (*with_input, *switches), *chosen[:1]))
+            yield from (faster(self.run(path, start, way), SPEEDS[-1]) for way in ways)
+        asked = self.run(path, start, (*with_input, *switches))
         for hours in self.hours_later(text):
             yield _later(asked._replace(what=path), hours)
         if numbers := numbers_of(text):
             yield self.run(path, start, (*with_input, *numbers))
         bold = switches_of(text, bold=True)
         if bold:
-            yield self.run(path, start, (*with_input, *switches_of(text), *bold))
+            yield self.run(path, start, (*with_input, *switches, *bold))
             yield self.run(path, start, bold)
             yield from (self.run(path, start, (*words, *bold)) for words in chosen[:2])
-        for switch in (*switches_of(text), *bold):  # some exclude each other, or come first
+        for switch in (*switches, *bold):  # some exclude each other, or come first
             yield self.run(path, start, (*with_input, switch))
             yield self.run(path, start, (switch,))
 
@@ -406,8 +417,3 @@ def _only_defines(text: str) -> bool:
 def _later(one: Try, hours: int) -> Try:
     """Give a try on a later day."""
     return one._replace(hours=hours, what=f"{one.what} {hours // DAY_HOURS} days later")
-
-
-def _faster(one: Try, speed: int) -> Try:
-    """Give a try with a clock that runs so many times as fast."""
-    return one._replace(speed=speed, what=f"{one.what} (clock {speed} times as fast)")
