@@ -51,7 +51,7 @@ _CODE_LISTS = ("rules", "plugins", "checks", "steps", "hooks", "tasks", "patches
 """Fields that hold a list of such."""
 MAX_NAME_CHARS = 120
 _CODE = frozenset(
-    {
+    [
         "sh",
         "bash",
         "py",
@@ -67,7 +67,7 @@ _CODE = frozenset(
         "rb",
         "pl",
         "ps1",
-    }
+    ]
 )
 """Endings of what is no data of an API, wherever it lies."""
 _API = re.compile(r"(?:^|/)(?:api|v\d+|graphql|rest|rpc|oauth2?|token)(?:/|$)")

@@ -144,7 +144,8 @@ def starts_later(shown: str) -> bool:
     if shown.startswith(OWN_PROGRAMS_FOLDER):
         return shown.removeprefix(OWN_PROGRAMS_FOLDER) in COMMON_PROGRAMS
     return any(
-        shown == one or (one[-1] in "/*" and shown.startswith(one[:-1])) for one in STARTS_LATER
+        shown == one or (one[-1] in "/*" and shown.startswith(one.rstrip("*")))
+        for one in STARTS_LATER
     ) or (
         ("/site-packages/" in shown or "/dist-packages/" in shown)
         and shown.endswith(STARTS_WITH_PYTHON)

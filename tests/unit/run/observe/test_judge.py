@@ -627,6 +627,7 @@ def test_a_hook_of_a_vendor_is_anybodys() -> None:
 
 def test_a_copy_beside_a_file_that_starts_by_itself_starts_nothing() -> None:
     assert [] == rules(judged(seen("write", "~/.bashrc.before", FILES["~/.bashrc"])))
+    assert [] == rules(judged(seen("write", "~/.vimrc.bak", b"x\n")))
     assert ["OB120"] == rules(judged(seen("write", "~/.bashrc.d/x.sh", b"x\n")))
     assert ["OB120"] == rules(judged(seen("write", "~/.xsessionrc", b"x\n")))
 
